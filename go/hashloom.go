@@ -56,12 +56,13 @@ func AppendSumsParts(b []byte, h hash.Hash, msgs [][][]byte) []byte {
 	return b
 }
 
-// Implementations returns the names of the instruction sets that this machine has code for, the plainest first:
-// "scalar", "avx2", "avx512", "sha" and so on, or only "go" in a build of pure Go.
+// Implementations returns "go", for the standard library and pure Go, and the names of the instruction sets that this
+// machine has code for beside it, the plainest first: "avx2", "avx512", "sha" and so on. On amd64 there are none without
+// AVX2, nor in a build of pure Go.
 func Implementations() []string { return core.Implementations() }
 
 // Restrict makes the process use only code of the named instruction sets, from [Implementations]. No name removes the
-// restriction. If the sets have no code for an algorithm, plain code is used for it: no call fails, and every digest is
+// restriction. If the sets have no code for an algorithm, plainer code is used for it: no call fails, and every digest is
 // right. Restrict may be called at any time, and is meant for tests, benchmarks and finding faults.
 //
 // An unknown name is an error, and changes nothing.

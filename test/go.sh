@@ -134,6 +134,7 @@ maybe arm64 "arm64, NEON and SHA instructions" emulated arm64 "qemu-aarch64 -cpu
 maybe arm64-core "arm64, the core's calls" core_emulated arm64 "qemu-aarch64 -cpu max"
 maybe noasm "tag noasm compiles" pairs noasm linux/amd64 linux/arm64
 if [ "$level" = all ]; then
+    step "amd64 without AVX2" emulated amd64 "qemu-x86_64 -cpu Nehalem"
     step "386: pure Go" env GOARCH=386 go test -short -count=1 "${packages[@]}"
     step "riscv64: pure Go" emulated riscv64 qemu-riscv64
     step "s390x: pure Go, big-endian" emulated s390x qemu-s390x

@@ -65,6 +65,11 @@
  * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
 #define HLI_NOINLINE __attribute__((noinline))
 
+/* 1: fewer lines of assembly, if a kernel then takes 3% longer at most. For Go, whose assembly is kept as text. */
+#ifndef HLI_SMALL
+#  define HLI_SMALL 0
+#endif
+
 /* Makes the compiler treat the pointer as a new one. What is loaded through it is then loaded where it is used.
  * Otherwise the compiler loads constants before the loop, and words for their first use, and has to keep them on the
  * stack. */

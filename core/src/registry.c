@@ -10,6 +10,10 @@
 #include "kernels.h"
 #include "lanes.h"
 
+#ifndef HLI_HAS_PLAIN
+#  define HLI_HAS_PLAIN 1 /* 0: a build that is used only where another row of each table may be chosen */
+#endif
+
 /* The instruction sets and block functions that this build has. */
 enum {
     BUILT_ISAS = 0
@@ -242,7 +246,7 @@ struct hli_edges hli_choose_edges(uint32_t word)
 }
 
 const struct hli_detector hli_detectors[] = {
-    {HLI_SHA1DC ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
+    {HLI_SHA1DC && HLI_HAS_PLAIN ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
 #define DETECT(isa, nlanes, from) {HLI_SHA1DC && HLI_ISA(isa) ? hli_sha1dc_possible_##isa : 0, nlanes, from, ISA_##isa},
 #include "registry.def"
 };

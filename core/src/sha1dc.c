@@ -147,10 +147,20 @@ static HLI_NOINLINE void part(const uint8_t *block, uint32_t state[5])
     expand(w);
     for (unsigned again = 0; again < 2; again++) {
         hli_copy(s, state, sizeof s);
+#if HLI_SMALL
+#  pragma GCC unroll 1
+        for (unsigned t = 0; t < NSTEPS; t++) {
+            const unsigned q = t / 20;
+            const uint32_t newest = rol(s[0], 5) + s[4] + w[t] + hli_sha1_k[q] + of_bc(q, s[1], s[2]) +
+                                    of_d(q, s[1], s[2], s[3]);
+            s[4] = s[3], s[3] = s[2], s[2] = rol(s[1], 30), s[1] = s[0], s[0] = newest;
+        }
+#else
         step(0, s, w, 0, NSTEPS);
         step(1, s, w, 0, NSTEPS);
         step(2, s, w, 0, NSTEPS);
         step(3, s, w, 0, NSTEPS);
+#endif
         for (unsigned i = 0; i < 5; i++)
             state[i] += s[i];
     }

@@ -73,7 +73,7 @@ func KeyMany[H hash.Hash](dst []byte, h func() H, passwords []string, salts [][]
 // gains reports whether lanes derive n blocks of keys faster than crypto/pbkdf2 does. Two blocks gained with any number
 // of iterations, by all hashes (MD5: as fast), on Zen 4 with AVX-512, without, and without SHA instructions (2026-11-24).
 func gains(alg core.Alg, n int) bool {
-	return core.Enabled && (n > 1 || alg.Info().IsSponge())
+	return core.Enabled() && (n > 1 || alg.Info().IsSponge())
 }
 
 // eachKey derives one key after another by crypto/pbkdf2. It reports whether that could: under GODEBUG=fips140=only it

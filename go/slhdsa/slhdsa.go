@@ -164,7 +164,7 @@ func GenerateKey(params Parameters) (*PrivateKey, error) {
 func newKey(params Parameters, secret []byte) *PrivateKey {
 	p := params.set
 	p.use()
-	if core.Enabled {
+	if core.Enabled() {
 		core.SLHKeygen(p.id, secret)
 	} else {
 		p.keygen(secret)
@@ -232,7 +232,7 @@ func (sk *PrivateKey) sign(parts [][]byte, randomness []byte) ([]byte, error) {
 	p.putRandomizer(signature[:p.n], sk.secret[p.n:2*p.n], randomness, parts)
 	place := p.placeOf(signature[:p.n], sk.public.key, parts)
 	isRight := false
-	if core.Enabled {
+	if core.Enabled() {
 		isRight = core.SLHSign(p.id, sk.secret, &place, signature)
 	} else {
 		isRight = p.sign(sk.secret, &place, signature)
@@ -334,7 +334,7 @@ func verify(valid []bool, keys []*PublicKey, messages [][][]byte, signatures [][
 	most := max(1, min(core.SLHGroup, groupChains/(p.d*p.len())))
 	for first := 0; first < len(at); first += most {
 		end := min(first+most, len(at))
-		if core.Enabled {
+		if core.Enabled() {
 			core.SLHVerify(p.id, itsKeys[first:end], its[first:end], places[first:end], areValid[first:end])
 			continue
 		}

@@ -67,7 +67,7 @@ func forVectors(t *testing.T, name string, f func(params Parameters, v *vector))
 	}
 	for _, group := range file.TestGroups {
 		for i, v := range group.Tests {
-			if i == 0 || (core.Enabled && !testing.Short()) {
+			if i == 0 || (core.Enabled() && !testing.Short()) {
 				f(named(t, group.ParameterSet), v)
 			}
 		}

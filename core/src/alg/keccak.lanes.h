@@ -90,7 +90,12 @@ LV_FN void keccak_absorb(uint64_t *s, const uint8_t *const msg[], size_t offset,
 }
 
 /* If not `all`, only the words that make a digest are stored. */
-LV_FN void keccak_permute(uint64_t *s, int all)
+#if HLI_SMALL
+LV_SHARED
+#else
+LV_FN
+#endif
+void keccak_permute(uint64_t *s, int all)
 {
 #ifdef LV_NO_ANDN
     lv64 *a = s;

@@ -88,12 +88,16 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
     const uint32_t *schedule = given, *const end = schedule + 80;
     LOAD_STATE();
 
+    LV_LOOP
     for (; schedule < end - 60; schedule += 5)
         ROUNDS5(CH, GIVEN, 0, 0);
+    LV_LOOP
     for (; schedule < end - 40; schedule += 5)
         ROUNDS5(PARITY, GIVEN, 0, 0);
+    LV_LOOP
     for (; schedule < end - 20; schedule += 5)
         ROUNDS5(MAJ, GIVEN, 0, 0);
+    LV_LOOP
     for (; schedule < end; schedule += 5)
         ROUNDS5(PARITY, GIVEN, 0, 0);
     ADD_TO_STATE();

@@ -140,6 +140,11 @@ LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
           wk; \
       })
 
+#  if (LV_STAGES && SHA2_WORD == 64) || (!LV_STAGES && HLI_SMALL)
+#    define RING_IN_LOOP 1
+#  else
+#    define RING_IN_LOOP 0
+#  endif
 LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
@@ -147,9 +152,9 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     LV_RELOAD(k);
     LOAD_STATE();
 
-#  if LV_STAGES && SHA2_WORD == 64
+#  if RING_IN_LOOP
     LV_UNROLL(1)
-    for (unsigned part = 0; part < 4; part++, k += 16) {
+    for (unsigned part = 0; part < NROUNDS / 16 - 1; part++, k += 16) {
         LV_STAGE(lv, 16 * sizeof(WORD), part, 1);
         ROUNDS8(REPLACED, 0);
         ROUNDS8(REPLACED, 8);
@@ -233,6 +238,20 @@ LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t
 #  if LV_STAGES || defined(LV_WRITTEN_OUT)
 #    define LINKED_ROOM 16
     LV_RELOAD(k);
+#    if RING_IN_LOOP
+    for (unsigned t = 0; t < 4; t++)
+        (void)REPLACED(t);
+    ROUNDS4(REPLACED);
+    ROUNDS8(REPLACED, 8);
+    k += 16;
+    HLI_NEW_POINTER(k); /* else gcc writes both turns out */
+    for (; k < hli_sha256_k + NROUNDS - 16; k += 16) {
+        ROUNDS8(REPLACED, 0);
+        ROUNDS8(REPLACED, 8);
+    }
+    ROUNDS8(READY, 0);
+    ROUNDS8(READY, 8);
+#    else
     LV_UNROLL(5)
     for (unsigned t0 = 0; t0 < NROUNDS; t0 += 16) {
         if (t0 == 0)
@@ -241,6 +260,7 @@ LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t
             ROUNDS8(COMPUTED, 0);
         ROUNDS8(COMPUTED, 8);
     }
+#    endif
 #  else
 #    define LINKED_ROOM NROUNDS
     const uint32_t *const last = k + NROUNDS - 16, *const end = k + NROUNDS;
@@ -264,6 +284,7 @@ LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t
 #  define PUT(by) \
       do { \
           lv32 before = lv32_xor(w[i], BEHIND(w[i], by)); \
+          LV_LOOP \
           for (unsigned j = 0; j < n; j++) { \
               const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 8 * (by)); \
               w[i + j] = lv32_xor(before, moved); \
@@ -311,6 +332,7 @@ LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *states, voi
                                               lv32_splat(UINT32_C(0x1000000) >> 8 * (links->count_at % 4)));
         switch (links->at % 4) {
         case 0:
+            LV_LOOP
             for (unsigned j = 0; j < n; j++)
                 w[i + j] = lv32_load(s + j * LANES);
             break;
@@ -363,6 +385,7 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef COMPUTE
 #undef COMPUTED
 #undef READY
+#undef RING_IN_LOOP
 #undef REPLACED
 #undef COMPUTING
 #undef GIVEN

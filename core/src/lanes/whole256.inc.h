@@ -24,7 +24,7 @@ LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], 
                                 : 0;
 }
 
-LV_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
                             const size_t nbytes[], unsigned b, int order)
 {
     const int one = whole->is_one_length, big_endian = order == 1;

@@ -203,8 +203,19 @@ SHA_FN __m128i sha256_swap(void)
 SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128i rings[4][4], __m128i last[4],
                              const uint8_t *const next[])
 {
+#if HLI_SMALL
+    UNROLLED(1)
+    for (unsigned part = 0; part < 12; part += 4)
+        UNROLLED(4)
+        for (unsigned j = 0; j < 4; j++)
+            EACH_MESSAGE(l) {
+                if (IN_MEMORY(N))
+                    __asm__("" : "+m"(rings[l][j]));
+                sha256_rounds(N, &abef[l], &cdgh[l], rings[l], &last[l], part + j);
+            }
+#endif
     UNROLLED(16)
-    for (unsigned g = 0; g < 16; g++) { /* four rounds each */
+    for (unsigned g = HLI_SMALL ? 12 : 0; g < 16; g++) { /* four rounds each */
         EACH_MESSAGE(l) {
             if (IN_MEMORY(N))
                 __asm__("" : "+m"(rings[l][g & 3]));

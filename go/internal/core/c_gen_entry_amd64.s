@@ -4245,52 +4245,39 @@ TEXT ·hli_choose_edges(SB), NOSPLIT, $0-0
 TEXT ·hli_choose_detector(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	LEAQ hli_detectors<>+0(SB), DX
-	TESTB $2, DI
+	TESTB $8, DI
 	LEAQ 16(DX), AX
 	CMOVQEQ DX, AX
-	TESTB $8, DI
+	TESTB $16, DI
 	JEQ L893
 	CMPQ AX, DX
-	JEQ L900
+	JEQ L898
 	TESTQ SI, SI
-	JNE L900
-	PCALIGN $16
-L893:
-	TESTB $16, DI
-	JEQ L895
-	LEAQ hli_detectors<>+0(SB), DX
-	CMPQ AX, DX
-	JEQ L901
-	TESTQ SI, SI
-	JNE L901
+	JNE L898
 L891:
 	RET
 	PCALIGN $16
-L901:
-	LEAQ hli_detectors<>+48(SB), AX
-L895:
+L898:
+	LEAQ hli_detectors<>+32(SB), AX
+L893:
 	ANDL $32, DI
 	JEQ L891
 	LEAQ hli_detectors<>+0(SB), DX
 	CMPQ AX, DX
-	JEQ L902
+	JEQ L899
 	CMPQ SI, $8
 	JLS L891
-L902:
-	LEAQ hli_detectors<>+64(SB), AX
+L899:
+	LEAQ hli_detectors<>+48(SB), AX
 	RET
-	PCALIGN $16
-L900:
-	LEAQ hli_detectors<>+32(SB), AX
-	JMP L893
 
 TEXT ·hli_clear_vectors(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	SUBQ $64, R12
 	MOVL choice<>+0(SB), DX
 	TESTL DX, DX
-	JEQ L939
-L922:
+	JEQ L930
+L913:
 	MOVL DX, AX
 	SHRL $11, AX
 	MOVL AX, DX
@@ -4298,36 +4285,36 @@ L922:
 	MOVL AX, CX
 	ANDL $4, CX
 	TESTB $2, AX
-	JNE L932
+	JNE L923
 	TESTL CX, CX
-	JEQ L940
-L933:
+	JEQ L931
+L924:
 	TESTL DX, DX
 	LEAQ ·hli_clear_avx(SB), AX
 	LEAQ ·hli_clear_avx512(SB), DX
 	CMOVQNE DX, AX
-L934:
+L925:
 	CALL AX
-L921:
+L912:
 	ADDQ $64, R12
 	RET
 	PCALIGN $16
-L932:
+L923:
 	TESTL CX, CX
-	JNE L933
+	JNE L924
 	TESTL DX, DX
 	LEAQ ·hli_clear_sse2(SB), AX
 	LEAQ ·hli_clear_avx512(SB), DX
 	CMOVQNE DX, AX
-	JMP L934
+	JMP L925
 	PCALIGN $16
-L940:
+L931:
 	TESTL DX, DX
-	JEQ L921
+	JEQ L912
 	LEAQ ·hli_clear_avx512(SB), AX
-	JMP L934
+	JMP L925
 	PCALIGN $16
-L939:
+L930:
 	CALL ·hli_detect(SB)
 	MOVL AX, CX
 	NOTL CX
@@ -4375,7 +4362,7 @@ L939:
 	LOCK
 	CMPXCHGL DX, choice<>+0(SB)
 	CMOVLNE AX, DX
-	JMP L922
+	JMP L913
 
 TEXT ·hli_schedule(SB), NOSPLIT, $0-0
 	PCALIGN $64
@@ -4384,35 +4371,35 @@ TEXT ·hli_schedule(SB), NOSPLIT, $0-0
 	MOVQ SI, DI
 	MOVQ DX, SI
 	CMPL AX, $2
-	JEQ L942
-	JLS L950
+	JEQ L933
+	JLS L941
 	CMPL AX, $3
-	JEQ L946
+	JEQ L937
 	CMPL AX, $4
-	JNE L941
+	JNE L932
 	CALL ·hli_md5_schedule_scalar(SB)
-L941:
+L932:
 	ADDQ $64, R12
 	RET
 	PCALIGN $16
-L950:
+L941:
 	TESTL AX, AX
-	JEQ L951
+	JEQ L942
 	CALL ·hli_sha256_schedule_scalar(SB)
 	ADDQ $64, R12
 	RET
 	PCALIGN $16
-L951:
+L942:
 	CALL ·hli_sha1_schedule_scalar(SB)
 	ADDQ $64, R12
 	RET
 	PCALIGN $16
-L946:
+L937:
 	CALL ·hli_ripemd160_schedule_scalar(SB)
 	ADDQ $64, R12
 	RET
 	PCALIGN $16
-L942:
+L933:
 	CALL ·hli_sha512_schedule_scalar(SB)
 	ADDQ $64, R12
 	RET
@@ -4422,40 +4409,40 @@ TEXT ·memcpy(SB), NOSPLIT, $0-0
 	MOVQ DI, BX
 	MOVQ SI, CX
 	CMPQ DX, $15
-	JLS L954
+	JLS L945
 	LEAQ -16(DX), AX
 	ANDQ $-16, AX
 	LEAQ 16(AX), SI
 	XORL AX, AX
 	PCALIGN $16
-L955:
+L946:
 	MOVOU (CX)(AX*1), X0
 	MOVUPS X0, (BX)(AX*1)
 	ADDQ $16, AX
 	CMPQ AX, SI
-	JNE L955
+	JNE L946
 	ANDL $15, DX
 	LEAQ (BX)(AX*1), DI
 	ADDQ AX, CX
-L954:
+L945:
 	TESTQ DX, DX
-	JEQ L956
+	JEQ L947
 	LEAQ -1(DX), AX
 	CMPQ AX, $6
-	JLS L962
+	JLS L953
 	MOVQ (CX), AX
 	MOVQ AX, (DI)
 	LEAQ -8(DX), R8
 	LEAQ 8(DI), AX
 	LEAQ 8(CX), SI
 	CMPQ DX, $8
-	JEQ L956
+	JEQ L947
 	MOVL $8, R9
-L957:
+L948:
 	SUBQ R9, DX
 	LEAQ -1(DX), R10
 	CMPQ R10, $2
-	JLS L959
+	JLS L950
 	MOVL (CX)(R9*1), CX
 	MOVL CX, (DI)(R9*1)
 	MOVQ DX, CX
@@ -4464,27 +4451,27 @@ L957:
 	ADDQ CX, AX
 	ADDQ CX, SI
 	ANDL $3, DX
-	JEQ L956
-L959:
+	JEQ L947
+L950:
 	MOVBLZX (SI), DX
 	MOVB DX, (AX)
 	CMPQ R8, $1
-	JEQ L956
+	JEQ L947
 	MOVBLZX 1(SI), DX
 	MOVB DX, 1(AX)
 	CMPQ R8, $2
-	JEQ L956
+	JEQ L947
 	MOVBLZX 2(SI), DX
 	MOVB DX, 2(AX)
-L956:
+L947:
 	MOVQ BX, AX
 	RET
-L962:
+L953:
 	MOVQ CX, SI
 	MOVQ DI, AX
 	MOVQ DX, R8
 	XORL R9, R9
-	JMP L957
+	JMP L948
 
 TEXT ·memset(SB), NOSPLIT, $0-0
 	PCALIGN $64
@@ -4495,24 +4482,24 @@ TEXT ·memset(SB), NOSPLIT, $0-0
 	MOVQ AX, X0
 	PUNPCKLQDQ X0, X0
 	CMPQ DX, $15
-	JLS L987
+	JLS L978
 	LEAQ -16(DX), AX
 	ANDQ $-16, AX
 	LEAQ 16(DI)(AX*1), CX
 	MOVQ DI, AX
 	PCALIGN $16
-L981:
+L972:
 	MOVUPS X0, (AX)
 	ADDQ $16, AX
 	CMPQ AX, CX
-	JNE L981
+	JNE L972
 	ANDL $15, DX
-L980:
+L971:
 	TESTQ DX, DX
-	JEQ L982
+	JEQ L973
 	LEAQ -1(DX), AX
 	CMPQ AX, $6
-	JLS L988
+	JLS L979
 	MOVBLZX SI, AX
 	MOVB AX, AH
 	MOVL AX, X1
@@ -4521,13 +4508,13 @@ L980:
 	LEAQ -8(DX), R8
 	LEAQ 8(CX), DI
 	CMPQ DX, $8
-	JEQ L982
+	JEQ L973
 	MOVL $8, R9
-L983:
+L974:
 	SUBQ R9, DX
 	LEAQ -1(DX), AX
 	CMPQ AX, $2
-	JLS L985
+	JLS L976
 	MOVBLZX SI, AX
 	MOVB AX, AH
 	MOVL AX, X2
@@ -4538,27 +4525,27 @@ L983:
 	SUBQ AX, R8
 	ADDQ AX, DI
 	ANDL $3, DX
-	JEQ L982
-L985:
+	JEQ L973
+L976:
 	MOVB SI, (DI)
 	CMPQ R8, $1
-	JEQ L982
+	JEQ L973
 	MOVB SI, 1(DI)
 	CMPQ R8, $2
-	JEQ L982
+	JEQ L973
 	MOVB SI, 2(DI)
-L982:
+L973:
 	MOVQ BX, AX
 	RET
 	PCALIGN $16
-L987:
+L978:
 	MOVQ DI, CX
-	JMP L980
-L988:
+	JMP L971
+L979:
 	MOVQ CX, DI
 	MOVQ DX, R8
 	XORL R9, R9
-	JMP L983
+	JMP L974
 
 TEXT ·hli_go_wipe_below(SB), NOSPLIT, $0-0
 	PCALIGN $64
@@ -4580,193 +4567,29 @@ TEXT ·hli_go(SB), NOSPLIT, $0-0
 	SUBQ $112, R12
 	MOVQ DI, BX
 	MOVL (DI), DX
-	CMPL DX, $6
-	JEQ L1007
-	JHI L1008
-	CMPL DX, $3
-	JEQ L1009
-	JHI L1010
-	CMPL DX, $1
-	JEQ L1011
-	CMPL DX, $2
-	JNE L1082
-	LEAQ answers<>+0(SB), AX
-	LEAQ 6480(AX), DX
-	PCALIGN $16
-L1055:
-	MOVL $0, (AX)
-	ADDQ $4, AX
-	CMPQ AX, DX
-	JNE L1055
-	MOVL 72(BX), DI
-	MOVQ BX, 32(R12)
-	CALL ·hl_restrict(SB)
-	MOVQ 32(R12), BX
-	MOVL AX, 136(BX)
-L1022:
-	XORL AX, AX
-	JMP L1006
-	PCALIGN $16
-L1010:
-	CMPL DX, $4
-	JEQ L1083
-	MOVL 4(DI), SI
-	MOVQ 80(DI), DI
-	MOVQ BX, 32(R12)
-	CALL ·hl_init(SB)
-	MOVQ 32(R12), BX
-	MOVL AX, 136(BX)
-	XORL AX, AX
-	JMP L1006
-	PCALIGN $16
-L1008:
+	CMPL DX, $5
+	JEQ L998
+	JLS L1078
+	CMPL DX, $8
+	JEQ L1006
+	JLS L1079
 	CMPL DX, $9
-	JEQ L1016
-	JLS L1084
+	JEQ L1010
 	CMPL DX, $10
-	JEQ L1020
-	CMPL DX, $11
-	JNE L1022
+	JNE L1012
 	CALL search<>(SB)
-L1006:
+L997:
 	ADDQ $112, R12
 	MOVQ (R12), BP
 	ADDQ $16, R12
 	RET
 	PCALIGN $16
-L1084:
-	CMPL DX, $7
-	JEQ L1085
-	CALL update<>(SB)
-	JMP L1006
-	PCALIGN $16
-L1016:
-	CALL peek<>(SB)
-	JMP L1006
-L1085:
-	CALL sum<>(SB)
-	JMP L1006
-	PCALIGN $16
-L1020:
-	MOVQ 56(DI), CX
-	MOVQ 48(DI), DX
-	MOVL 4(DI), SI
-	MOVQ 88(DI), DI
-	MOVQ BX, 32(R12)
-	CALL ·hl_hmac_key_init(SB)
-	MOVQ 32(R12), BX
-	MOVL AX, 136(BX)
-	XORL AX, AX
-	JMP L1006
-L1007:
-	MOVQ 24(DI), CX
-	MOVQ 56(DI), DX
-	MOVQ 48(DI), SI
-	MOVL 4(DI), DI
-	MOVQ BX, 32(R12)
-	CALL ·hl_hash(SB)
-	MOVQ 32(R12), BX
-	MOVL AX, 136(BX)
-	XORL AX, AX
-	JMP L1006
-L1082:
-	MOVQ 72(DI), AX
-	MOVQ AX, hwcap<>+0(SB)
-	MOVL choice<>+0(SB), BP
-	TESTL BP, BP
-	JNE L1022
-	CALL ·hli_detect(SB)
-	MOVL AX, CX
-	NOTL CX
-	MOVL CX, DX
-	ANDL $1, DX
-	MOVL $3, BX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORL $4, BX
-	TESTB $8, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORL $8, BX
-	TESTB $112, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORL $16, BX
-	TESTL $1008, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORL $32, BX
-	TESTL $976, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORL $64, BX
-	TESTL $1030, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	ORB $-128, BX
-	TESTL $2000, CX
-	CMOVLEQ BX, DX
-	MOVL DX, BX
-	BYTE $0x80; BYTE $0xcf; BYTE $0x01 // orb $1, %bh
-	ANDL $2064, CX
-	CMOVLEQ BX, DX
-	SHRQ $32, AX
-	SHLL $28, AX
-	MOVL DX, CX
-	SHLL $11, CX
-	ORL CX, AX
-	ORL AX, DX
-	ORL $-2147483648, DX
-	MOVL BP, AX
-	LOCK
-	CMPXCHGL DX, choice<>+0(SB)
-	XORL AX, AX
-	JMP L1006
-	PCALIGN $16
-L1011:
-	MOVQ 112(DI), AX
-	MOVQ 24(DI), CX
-	CMPQ AX, $8
-	JHI L1032
-	SHLQ $4, AX
-	LEAQ isas<>+0(SB), DX
-	MOVQ (DX)(AX*1), SI
-	TESTQ SI, SI
-	JEQ L1032
-	XORL AX, AX
-	JMP L1033
-	PCALIGN $16
-L1034:
-	MOVB DX, (CX)(AX*1)
-	ADDQ $1, AX
-	CMPQ AX, $63
-	JEQ L1086
-L1033:
-	MOVBLZX (SI)(AX*1), DX
-	TESTB DX, DX
-	JNE L1034
-	ADDQ AX, CX
-L1032:
-	MOVB $0, (CX)
-	MOVL choice<>+0(SB), DX
-	TESTL DX, DX
-	JEQ L1087
-L1035:
-	ANDL $2047, DX
-	SHLQ $32, DX
-	MOVQ DX, BP
-	MOVL choice<>+0(SB), DX
-	TESTL DX, DX
-	JEQ L1088
-L1045:
-	SHRL $11, DX
-	ANDL $511, DX
-	ORQ BP, DX
-	MOVQ DX, 72(BX)
-	XORL AX, AX
-	JMP L1006
-	PCALIGN $16
-L1083:
+L1078:
+	CMPL DX, $2
+	JEQ L1000
+	JLS L1080
+	CMPL DX, $3
+	JEQ L1081
 	MOVQ 72(DI), SI
 	MOVL 4(DI), DI
 	MOVQ BX, 32(R12)
@@ -4776,29 +4599,160 @@ L1083:
 	MOVQ 24(BX), CX
 	XORL AX, AX
 	TESTQ SI, SI
-	JNE L1068
-	JMP L1069
+	JNE L1062
+L1063:
+	MOVB $0, (CX)
+L1012:
+	XORL AX, AX
+	JMP L997
 	PCALIGN $16
-L1070:
+L1064:
 	MOVB DX, (CX)(AX*1)
 	ADDQ $1, AX
 	CMPQ AX, $63
-	JEQ L1089
-L1068:
+	JEQ L1082
+L1062:
 	MOVBLZX (SI)(AX*1), DX
 	TESTB DX, DX
-	JNE L1070
+	JNE L1064
 	ADDQ AX, CX
-L1069:
-	MOVB $0, (CX)
-	XORL AX, AX
-	JMP L1006
+	JMP L1063
 	PCALIGN $16
-L1009:
+L1080:
+	TESTL DX, DX
+	JEQ L1083
+	MOVQ 112(DI), AX
+	MOVQ 24(DI), CX
+	CMPQ AX, $8
+	JHI L1024
+	SHLQ $4, AX
+	LEAQ isas<>+0(SB), DX
+	MOVQ (DX)(AX*1), SI
+	TESTQ SI, SI
+	JEQ L1024
+	XORL AX, AX
+	JMP L1025
+	PCALIGN $16
+L1026:
+	MOVB DX, (CX)(AX*1)
+	ADDQ $1, AX
+	CMPQ AX, $63
+	JEQ L1084
+L1025:
+	MOVBLZX (SI)(AX*1), DX
+	TESTB DX, DX
+	JNE L1026
+	ADDQ AX, CX
+L1024:
+	MOVB $0, (CX)
 	MOVL choice<>+0(SB), BP
 	TESTL BP, BP
-	JEQ L1090
-L1056:
+	JEQ L1085
+L1027:
+	ANDL $2047, BP
+	SHLQ $32, BP
+	MOVL choice<>+0(SB), DX
+	TESTL DX, DX
+	JEQ L1086
+L1037:
+	SHRL $11, DX
+	MOVL DX, SI
+	ANDL $511, SI
+	LEAQ hli_rows<>+24(SB), AX
+	LEAQ 3440(AX), CX
+	XORL DX, DX
+	PCALIGN $16
+L1047:
+	ORL (AX), DX
+	ADDQ $80, AX
+	CMPQ CX, AX
+	JNE L1047
+	ANDL SI, DX
+	ANDL $510, DX
+	ORQ BP, DX
+	MOVQ DX, 72(BX)
+	XORL AX, AX
+	JMP L997
+	PCALIGN $16
+L1083:
+	MOVQ 72(DI), AX
+	MOVQ AX, hwcap<>+0(SB)
+	MOVL choice<>+0(SB), CX
+	TESTL CX, CX
+	JEQ L1087
+L1014:
+	SHRL $11, CX
+	NOTL CX
+	XORL AX, AX
+	ANDL $9, CX
+	SETEQ AX
+	MOVQ AX, 72(BX)
+	XORL AX, AX
+	JMP L997
+	PCALIGN $16
+L1006:
+	CALL peek<>(SB)
+	JMP L997
+	PCALIGN $16
+L1079:
+	CMPL DX, $6
+	JEQ L1088
+	CALL update<>(SB)
+	JMP L997
+	PCALIGN $16
+L1010:
+	MOVQ 56(DI), CX
+	MOVQ 48(DI), DX
+	MOVL 4(DI), SI
+	MOVQ 88(DI), DI
+	MOVQ BX, 32(R12)
+	CALL ·hl_hmac_key_init(SB)
+	MOVQ 32(R12), BX
+	MOVL AX, 136(BX)
+	XORL AX, AX
+	JMP L997
+L1088:
+	CALL sum<>(SB)
+	JMP L997
+	PCALIGN $16
+L1000:
+	LEAQ answers<>+0(SB), AX
+	LEAQ 6480(AX), DX
+	PCALIGN $16
+L1048:
+	MOVL $0, (AX)
+	ADDQ $4, AX
+	CMPQ DX, AX
+	JNE L1048
+	MOVQ 72(BX), AX
+	MOVQ BX, 32(R12)
+	MOVQ AX, DX
+	ORQ $9, DX
+	XORL DI, DI
+	TESTQ AX, AX
+	CMOVLNE DX, DI
+	CALL ·hl_restrict(SB)
+	MOVQ 32(R12), BX
+	MOVL AX, 136(BX)
+	XORL AX, AX
+	JMP L997
+L998:
+	MOVQ 24(DI), CX
+	MOVQ 56(DI), DX
+	MOVQ 48(DI), SI
+	MOVL 4(DI), DI
+	MOVQ BX, 32(R12)
+	CALL ·hl_hash(SB)
+	MOVQ 32(R12), BX
+	MOVL AX, 136(BX)
+	XORL AX, AX
+	JMP L997
+	PCALIGN $16
+L1081:
+	MOVL choice<>+0(SB), BP
+	TESTL BP, BP
+	JEQ L1089
+L1050:
 	MOVL 4(BX), DI
 	MOVQ BX, 56(R12)
 	CALL ·hli_alg_find(SB)
@@ -4815,7 +4769,7 @@ L1056:
 	MOVL 40(R12), SI
 	MOVL BP, DI
 	CALL ·hli_choose(SB)
-	MOVQ AX, CX
+	MOVQ AX, BX
 	SHRL $28, BP
 	MOVQ 48(R12), R8
 	XORL SI, SI
@@ -4827,7 +4781,7 @@ L1056:
 	IMULL SI, AX
 	SHLL $4, AX
 	XORL DX, DX
-	DIVL 20(CX)
+	DIVL 20(BX)
 	MOVQ AX, CX
 	SHLQ $32, CX
 	MOVQ 32(R12), R9
@@ -4846,25 +4800,77 @@ L1056:
 	ADDL AX, CX
 	MOVL $1, DX
 	CMPL CX, $2400000
-	JHI L1067
+	JHI L1061
 	MOVL $2400000, AX
 	XORL DX, DX
 	DIVL CX
 	MOVL AX, DX
-L1067:
+L1061:
 	MOVL 20(R8), AX
 	IMULQ DX, AX
 	SUBQ $64, AX
 	MOVQ AX, 16(BX)
 	XORL AX, AX
-	JMP L1006
-L1086:
+	JMP L997
+L1084:
 	ADDQ $63, CX
-	JMP L1032
+	JMP L1024
+L1082:
+	ADDQ $63, CX
+	JMP L1063
+L1087:
+	MOVQ DI, 40(R12)
+	MOVL DX, 32(R12)
+	CALL ·hli_detect(SB)
+	MOVL AX, CX
+	NOTL CX
+	MOVL CX, SI
+	ANDL $1, SI
+	MOVL $3, DI
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $4, DI
+	TESTB $8, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $8, DI
+	TESTB $112, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $16, DI
+	TESTL $1008, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $32, DI
+	TESTL $976, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $64, DI
+	TESTL $1030, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORB $-128, DI
+	TESTL $2000, CX
+	CMOVLEQ DI, SI
+	MOVL SI, DI
+	ORL $256, DI
+	ANDL $2064, CX
+	CMOVLEQ DI, SI
+	SHRQ $32, AX
+	MOVQ AX, CX
+	SHLL $28, CX
+	MOVL SI, AX
+	SHLL $11, AX
+	ORL AX, CX
+	ORL SI, CX
+	ORL $-2147483648, CX
+	MOVL 32(R12), AX
+	LOCK
+	CMPXCHGL CX, choice<>+0(SB)
+	CMOVLNE AX, CX
+	MOVQ 40(R12), BX
+	JMP L1014
 L1089:
-	ADDQ $63, CX
-	JMP L1069
-L1090:
 	MOVQ DI, 40(R12)
 	MOVL DX, 32(R12)
 	CALL ·hli_detect(SB)
@@ -4916,8 +4922,8 @@ L1090:
 	CMPXCHGL BP, choice<>+0(SB)
 	CMOVLNE AX, BP
 	MOVQ 40(R12), BX
-	JMP L1056
-L1088:
+	JMP L1050
+L1086:
 	MOVQ BX, 32(R12)
 	CALL ·hli_detect(SB)
 	MOVL AX, DX
@@ -4967,657 +4973,542 @@ L1088:
 	CMPXCHGL DX, choice<>+0(SB)
 	CMOVLNE AX, DX
 	MOVQ 32(R12), BX
-	JMP L1045
-L1087:
+	JMP L1037
+L1085:
 	MOVQ BX, 32(R12)
 	CALL ·hli_detect(SB)
-	MOVL AX, DX
-	NOTL DX
-	MOVL DX, CX
-	ANDL $1, CX
+	MOVL AX, CX
+	NOTL CX
+	MOVL CX, DX
+	ANDL $1, DX
 	MOVL $3, SI
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $4, SI
-	TESTB $8, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTB $8, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $8, SI
-	TESTB $112, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTB $112, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $16, SI
-	TESTL $1008, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTL $1008, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $32, SI
-	TESTL $976, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTL $976, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $64, SI
-	TESTL $1030, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTL $1030, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORB $-128, SI
-	TESTL $2000, DX
-	CMOVLEQ SI, CX
-	MOVL CX, SI
+	TESTL $2000, CX
+	CMOVLEQ SI, DX
+	MOVL DX, SI
 	ORL $256, SI
-	ANDL $2064, DX
-	CMOVLEQ SI, CX
+	ANDL $2064, CX
+	CMOVLEQ SI, DX
 	SHRQ $32, AX
-	MOVQ AX, DX
-	SHLL $28, DX
-	MOVL CX, AX
+	MOVQ AX, BP
+	SHLL $28, BP
+	MOVL DX, AX
 	SHLL $11, AX
-	ORL AX, DX
-	ORL CX, DX
-	ORL $-2147483648, DX
+	ORL AX, BP
+	ORL DX, BP
+	ORL $-2147483648, BP
 	XORL AX, AX
 	LOCK
-	CMPXCHGL DX, choice<>+0(SB)
-	CMOVLNE AX, DX
+	CMPXCHGL BP, choice<>+0(SB)
+	CMOVLNE AX, BP
 	MOVQ 32(R12), BX
-	JMP L1035
+	JMP L1027
 
 GLOBL answers<>(SB), NOPTR, $6480
 
-DATA chains_0<>+120(SB)/8, $·hli_sha256_chain_sse2(SB)
-DATA chains_0<>+128(SB)/8, $·hli_sha256_chain_avx2(SB)
-DATA chains_0<>+136(SB)/8, $·hli_sha256_chain_avx512vl(SB)
-DATA chains_0<>+144(SB)/8, $·hli_sha256_chain_avx512(SB)
-DATA chains_0<>+152(SB)/8, $·hli_sha256_chain_sha_x2(SB)
-DATA chains_0<>+168(SB)/8, $·hli_sha256_chain_sha_x4(SB)
-DATA chains_0<>+184(SB)/8, $·hli_sha256_chain_sha_avx512vl_x4(SB)
-DATA chains_0<>+400(SB)/8, $·hli_keccak_chain_avx2(SB)
-DATA chains_0<>+408(SB)/8, $·hli_keccak_chain_avx512vl(SB)
-DATA chains_0<>+416(SB)/8, $·hli_keccak_chain_avx512(SB)
-GLOBL chains_0<>(SB), RODATA, $448
+DATA chains_0<>+96(SB)/8, $·hli_sha256_chain_avx2(SB)
+DATA chains_0<>+104(SB)/8, $·hli_sha256_chain_avx512vl(SB)
+DATA chains_0<>+112(SB)/8, $·hli_sha256_chain_avx512(SB)
+DATA chains_0<>+120(SB)/8, $·hli_sha256_chain_sha_x2(SB)
+DATA chains_0<>+136(SB)/8, $·hli_sha256_chain_sha_x4(SB)
+DATA chains_0<>+152(SB)/8, $·hli_sha256_chain_sha_avx512vl_x4(SB)
+DATA chains_0<>+304(SB)/8, $·hli_keccak_chain_avx2(SB)
+DATA chains_0<>+312(SB)/8, $·hli_keccak_chain_avx512vl(SB)
+DATA chains_0<>+320(SB)/8, $·hli_keccak_chain_avx512(SB)
+GLOBL chains_0<>(SB), RODATA, $344
 
 GLOBL choice<>(SB), NOPTR, $8
 
 DATA hli_detectors<>+8(SB)/8, $0x101
-DATA hli_detectors<>+24(SB)/8, $0x10104
-DATA hli_detectors<>+40(SB)/8, $0x30108
-DATA hli_detectors<>+56(SB)/8, $0x40108
-DATA hli_detectors<>+72(SB)/8, $0x50910
-GLOBL hli_detectors<>(SB), NOPTR, $80
+DATA hli_detectors<>+24(SB)/8, $0x30108
+DATA hli_detectors<>+40(SB)/8, $0x40108
+DATA hli_detectors<>+56(SB)/8, $0x50910
+GLOBL hli_detectors<>(SB), NOPTR, $64
 
 TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
-	LEAQ ·hli_sha1dc_possible_scalar(SB), AX
-	MOVQ AX, hli_detectors<>+0(SB)
-	LEAQ ·hli_sha1dc_possible_sse2(SB), AX
-	MOVQ AX, hli_detectors<>+16(SB)
 	LEAQ ·hli_sha1dc_possible_avx2(SB), AX
-	MOVQ AX, hli_detectors<>+32(SB)
+	MOVQ AX, hli_detectors<>+16(SB)
 	LEAQ ·hli_sha1dc_possible_avx512vl(SB), AX
-	MOVQ AX, hli_detectors<>+48(SB)
+	MOVQ AX, hli_detectors<>+32(SB)
 	LEAQ ·hli_sha1dc_possible_avx512(SB), AX
-	MOVQ AX, hli_detectors<>+64(SB)
+	MOVQ AX, hli_detectors<>+48(SB)
 	RET
 
-DATA hli_first_row<>+0(SB)/8, $0x38322b251d0f00
+DATA hli_first_row<>+0(SB)/8, $0x2b26211d170c00
 GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_rows<>+8(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+16(SB)/8, $0x400000000
-DATA hli_rows<>+24(SB)/8, $0x2
-DATA hli_rows<>+48(SB)/8, $0xdc008a008b008c
+DATA hli_rows<>+16(SB)/8, $0x800000000
+DATA hli_rows<>+24(SB)/8, $0x8
+DATA hli_rows<>+48(SB)/8, $0xaf008a00710086
+DATA hli_rows<>+56(SB)/8, $0x2a
 DATA hli_rows<>+80(SB)/8, $LC2<>+0(SB)
 DATA hli_rows<>+88(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+96(SB)/8, $0x800000000
-DATA hli_rows<>+104(SB)/8, $0x8
-DATA hli_rows<>+128(SB)/8, $0xaf008a00710086
-DATA hli_rows<>+136(SB)/8, $0x2a
+DATA hli_rows<>+104(SB)/8, $0x10
+DATA hli_rows<>+128(SB)/8, $0x600057004a004a
+DATA hli_rows<>+136(SB)/8, $0x28
 DATA hli_rows<>+160(SB)/8, $LC4<>+0(SB)
 DATA hli_rows<>+168(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+176(SB)/8, $0x800000000
-DATA hli_rows<>+184(SB)/8, $0x10
-DATA hli_rows<>+208(SB)/8, $0x600057004a004a
-DATA hli_rows<>+216(SB)/8, $0x28
+DATA hli_rows<>+176(SB)/8, $0x1000000000
+DATA hli_rows<>+184(SB)/8, $0x20
+DATA hli_rows<>+208(SB)/8, $0xa3005a0085006a
+DATA hli_rows<>+216(SB)/8, $0x15
 DATA hli_rows<>+240(SB)/8, $LC6<>+0(SB)
 DATA hli_rows<>+248(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+256(SB)/8, $0x1000000000
-DATA hli_rows<>+264(SB)/8, $0x20
-DATA hli_rows<>+288(SB)/8, $0xa3005a0085006a
-DATA hli_rows<>+296(SB)/8, $0x15
+DATA hli_rows<>+256(SB)/8, $0x200000000
+DATA hli_rows<>+264(SB)/8, $0x40
+DATA hli_rows<>+288(SB)/8, $0x2b00290027002b
 DATA hli_rows<>+320(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+328(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+336(SB)/8, $0x200000000
+DATA hli_rows<>+328(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+336(SB)/8, $0x300000000
 DATA hli_rows<>+344(SB)/8, $0x40
-DATA hli_rows<>+368(SB)/8, $0x2b00290027002b
-DATA hli_rows<>+400(SB)/8, $LC10<>+0(SB)
-DATA hli_rows<>+408(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+416(SB)/8, $0x300000000
+DATA hli_rows<>+368(SB)/8, $0x3b0030002e003b
+DATA hli_rows<>+400(SB)/8, $LC9<>+0(SB)
+DATA hli_rows<>+408(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+416(SB)/8, $0x400000000
 DATA hli_rows<>+424(SB)/8, $0x40
-DATA hli_rows<>+448(SB)/8, $0x3b0030002e003b
-DATA hli_rows<>+480(SB)/8, $LC11<>+0(SB)
-DATA hli_rows<>+488(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+496(SB)/8, $0x400000000
+DATA hli_rows<>+448(SB)/8, $0x5a0039003a005a
+DATA hli_rows<>+480(SB)/8, $LC10<>+0(SB)
+DATA hli_rows<>+488(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+496(SB)/8, $0x200000000
 DATA hli_rows<>+504(SB)/8, $0x40
-DATA hli_rows<>+528(SB)/8, $0x5a0039003a005a
-DATA hli_rows<>+560(SB)/8, $LC12<>+0(SB)
-DATA hli_rows<>+568(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+576(SB)/8, $0x200000000
+DATA hli_rows<>+528(SB)/8, $0x32002500290032
+DATA hli_rows<>+536(SB)/8, $0x3
+DATA hli_rows<>+560(SB)/8, $LC11<>+0(SB)
+DATA hli_rows<>+568(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+576(SB)/8, $0x300000000
 DATA hli_rows<>+584(SB)/8, $0x40
-DATA hli_rows<>+608(SB)/8, $0x32002500290032
-DATA hli_rows<>+616(SB)/8, $0x3
-DATA hli_rows<>+640(SB)/8, $LC13<>+0(SB)
-DATA hli_rows<>+648(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+656(SB)/8, $0x300000000
+DATA hli_rows<>+608(SB)/8, $0x52002a002a0052
+DATA hli_rows<>+640(SB)/8, $LC12<>+0(SB)
+DATA hli_rows<>+648(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+656(SB)/8, $0x400000000
 DATA hli_rows<>+664(SB)/8, $0x40
-DATA hli_rows<>+688(SB)/8, $0x52002a002a0052
-DATA hli_rows<>+720(SB)/8, $LC14<>+0(SB)
-DATA hli_rows<>+728(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+736(SB)/8, $0x400000000
-DATA hli_rows<>+744(SB)/8, $0x40
-DATA hli_rows<>+768(SB)/8, $0x82003400320082
-DATA hli_rows<>+776(SB)/8, $0x1e
-DATA hli_rows<>+800(SB)/8, $LC15<>+0(SB)
-DATA hli_rows<>+808(SB)/8, $LC16<>+0(SB)
+DATA hli_rows<>+688(SB)/8, $0x82003400320082
+DATA hli_rows<>+696(SB)/8, $0x1e
+DATA hli_rows<>+720(SB)/8, $LC13<>+0(SB)
+DATA hli_rows<>+728(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+736(SB)/8, $0x100000000
+DATA hli_rows<>+744(SB)/8, $0x8
+DATA hli_rows<>+768(SB)/8, $0x4e004e00350037
+DATA hli_rows<>+800(SB)/8, $LC14<>+0(SB)
+DATA hli_rows<>+808(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+816(SB)/8, $0x100000000
-DATA hli_rows<>+824(SB)/8, $0x1
-DATA hli_rows<>+848(SB)/8, $0x99003a004e004e
-DATA hli_rows<>+880(SB)/8, $LC17<>+0(SB)
-DATA hli_rows<>+888(SB)/8, $LC18<>+0(SB)
+DATA hli_rows<>+824(SB)/8, $0x40
+DATA hli_rows<>+848(SB)/8, $0x1a00210021001a
+DATA hli_rows<>+880(SB)/8, $LC15<>+0(SB)
+DATA hli_rows<>+888(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+896(SB)/8, $0x100000000
-DATA hli_rows<>+904(SB)/8, $0x4
-DATA hli_rows<>+928(SB)/8, $0x53002b00390037
-DATA hli_rows<>+960(SB)/8, $LC19<>+0(SB)
-DATA hli_rows<>+968(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+976(SB)/8, $0x100000000
+DATA hli_rows<>+904(SB)/8, $0x40
+DATA hli_rows<>+928(SB)/8, $0xffff00210021ffff
+DATA hli_rows<>+960(SB)/8, $LC16<>+0(SB)
+DATA hli_rows<>+968(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+976(SB)/8, $0x800000001
 DATA hli_rows<>+984(SB)/8, $0x8
-DATA hli_rows<>+1008(SB)/8, $0x4effff00350037
-DATA hli_rows<>+1040(SB)/8, $LC20<>+0(SB)
-DATA hli_rows<>+1048(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+1056(SB)/8, $0x100000000
-DATA hli_rows<>+1064(SB)/8, $0x40
-DATA hli_rows<>+1088(SB)/8, $0x1a00210021001a
-DATA hli_rows<>+1120(SB)/8, $LC21<>+0(SB)
-DATA hli_rows<>+1128(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+1136(SB)/8, $0x100000000
-DATA hli_rows<>+1144(SB)/8, $0x40
-DATA hli_rows<>+1168(SB)/8, $0xffff00210021ffff
-DATA hli_rows<>+1200(SB)/8, $LC22<>+0(SB)
-DATA hli_rows<>+1208(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+1216(SB)/8, $0x400000001
-DATA hli_rows<>+1224(SB)/8, $0x2
-DATA hli_rows<>+1248(SB)/8, $0x1f701b50111012f
-DATA hli_rows<>+1280(SB)/8, $LC23<>+0(SB)
-DATA hli_rows<>+1288(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+1296(SB)/8, $0x800000001
-DATA hli_rows<>+1304(SB)/8, $0x8
-DATA hli_rows<>+1328(SB)/8, $0x18d016500f7013d
-DATA hli_rows<>+1336(SB)/8, $0x24
-DATA hli_rows<>+1360(SB)/8, $LC24<>+0(SB)
-DATA hli_rows<>+1368(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+1376(SB)/8, $0x800000001
-DATA hli_rows<>+1384(SB)/8, $0x10
-DATA hli_rows<>+1408(SB)/8, $0xd500a3008900a0
-DATA hli_rows<>+1416(SB)/8, $0x28
-DATA hli_rows<>+1440(SB)/8, $LC25<>+0(SB)
-DATA hli_rows<>+1448(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+1456(SB)/8, $0x1000000001
-DATA hli_rows<>+1464(SB)/8, $0x20
-DATA hli_rows<>+1488(SB)/8, $0x14d00a8010900df
-DATA hli_rows<>+1496(SB)/8, $0x19
-DATA hli_rows<>+1520(SB)/8, $LC26<>+0(SB)
-DATA hli_rows<>+1528(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+1536(SB)/8, $0x200000001
-DATA hli_rows<>+1544(SB)/8, $0x40
-DATA hli_rows<>+1568(SB)/8, $0x30002600240030
-DATA hli_rows<>+1576(SB)/8, $0x7
-DATA hli_rows<>+1600(SB)/8, $LC27<>+0(SB)
-DATA hli_rows<>+1608(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+1616(SB)/8, $0x300000001
-DATA hli_rows<>+1624(SB)/8, $0x40
-DATA hli_rows<>+1648(SB)/8, $0x47003c002d0048
-DATA hli_rows<>+1680(SB)/8, $LC28<>+0(SB)
-DATA hli_rows<>+1688(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+1696(SB)/8, $0x400000001
-DATA hli_rows<>+1704(SB)/8, $0x40
-DATA hli_rows<>+1728(SB)/8, $0x5f004c0039005f
-DATA hli_rows<>+1736(SB)/8, $0x19
-DATA hli_rows<>+1760(SB)/8, $LC29<>+0(SB)
-DATA hli_rows<>+1768(SB)/8, $LC30<>+0(SB)
-DATA hli_rows<>+1776(SB)/8, $0x300000001
-DATA hli_rows<>+1784(SB)/8, $0x80
-DATA hli_rows<>+1808(SB)/8, $0x450038002a0047
-DATA hli_rows<>+1840(SB)/8, $LC31<>+0(SB)
-DATA hli_rows<>+1848(SB)/8, $LC30<>+0(SB)
-DATA hli_rows<>+1856(SB)/8, $0x400000001
-DATA hli_rows<>+1864(SB)/8, $0x80
-DATA hli_rows<>+1888(SB)/8, $0x5e00450035005e
-DATA hli_rows<>+1896(SB)/8, $0xf
-DATA hli_rows<>+1920(SB)/8, $LC32<>+0(SB)
-DATA hli_rows<>+1928(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+1936(SB)/8, $0x100000001
-DATA hli_rows<>+1944(SB)/8, $0x1
-DATA hli_rows<>+1968(SB)/8, $0x129007e00990098
-DATA hli_rows<>+2000(SB)/8, $LC33<>+0(SB)
-DATA hli_rows<>+2008(SB)/8, $LC18<>+0(SB)
-DATA hli_rows<>+2016(SB)/8, $0x100000001
-DATA hli_rows<>+2024(SB)/8, $0x4
-DATA hli_rows<>+2048(SB)/8, $0xc8005b007b007d
-DATA hli_rows<>+2080(SB)/8, $LC34<>+0(SB)
-DATA hli_rows<>+2088(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2096(SB)/8, $0x100000001
-DATA hli_rows<>+2104(SB)/8, $0x8
-DATA hli_rows<>+2128(SB)/8, $0xab005c00760076
-DATA hli_rows<>+2160(SB)/8, $LC35<>+0(SB)
-DATA hli_rows<>+2168(SB)/8, $LC30<>+0(SB)
-DATA hli_rows<>+2176(SB)/8, $0x100000001
-DATA hli_rows<>+2184(SB)/8, $0x80
-DATA hli_rows<>+2208(SB)/8, $0x21002200230021
-DATA hli_rows<>+2240(SB)/8, $LC36<>+0(SB)
-DATA hli_rows<>+2248(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+2256(SB)/8, $0x100000001
-DATA hli_rows<>+2264(SB)/8, $0x40
-DATA hli_rows<>+2288(SB)/8, $0x21002200230021
-DATA hli_rows<>+2320(SB)/8, $LC37<>+0(SB)
-DATA hli_rows<>+2328(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2336(SB)/8, $0x400000002
+DATA hli_rows<>+1008(SB)/8, $0x18d016500f7013d
+DATA hli_rows<>+1016(SB)/8, $0x24
+DATA hli_rows<>+1040(SB)/8, $LC17<>+0(SB)
+DATA hli_rows<>+1048(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+1056(SB)/8, $0x800000001
+DATA hli_rows<>+1064(SB)/8, $0x10
+DATA hli_rows<>+1088(SB)/8, $0xd500a3008900a0
+DATA hli_rows<>+1096(SB)/8, $0x28
+DATA hli_rows<>+1120(SB)/8, $LC18<>+0(SB)
+DATA hli_rows<>+1128(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+1136(SB)/8, $0x1000000001
+DATA hli_rows<>+1144(SB)/8, $0x20
+DATA hli_rows<>+1168(SB)/8, $0x14d00a8010900df
+DATA hli_rows<>+1176(SB)/8, $0x19
+DATA hli_rows<>+1200(SB)/8, $LC19<>+0(SB)
+DATA hli_rows<>+1208(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+1216(SB)/8, $0x200000001
+DATA hli_rows<>+1224(SB)/8, $0x40
+DATA hli_rows<>+1248(SB)/8, $0x30002600240030
+DATA hli_rows<>+1256(SB)/8, $0x7
+DATA hli_rows<>+1280(SB)/8, $LC20<>+0(SB)
+DATA hli_rows<>+1288(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+1296(SB)/8, $0x300000001
+DATA hli_rows<>+1304(SB)/8, $0x40
+DATA hli_rows<>+1328(SB)/8, $0x47003c002d0048
+DATA hli_rows<>+1360(SB)/8, $LC21<>+0(SB)
+DATA hli_rows<>+1368(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+1376(SB)/8, $0x400000001
+DATA hli_rows<>+1384(SB)/8, $0x40
+DATA hli_rows<>+1408(SB)/8, $0x5f004c0039005f
+DATA hli_rows<>+1416(SB)/8, $0x19
+DATA hli_rows<>+1440(SB)/8, $LC22<>+0(SB)
+DATA hli_rows<>+1448(SB)/8, $LC23<>+0(SB)
+DATA hli_rows<>+1456(SB)/8, $0x300000001
+DATA hli_rows<>+1464(SB)/8, $0x80
+DATA hli_rows<>+1488(SB)/8, $0x450038002a0047
+DATA hli_rows<>+1520(SB)/8, $LC24<>+0(SB)
+DATA hli_rows<>+1528(SB)/8, $LC23<>+0(SB)
+DATA hli_rows<>+1536(SB)/8, $0x400000001
+DATA hli_rows<>+1544(SB)/8, $0x80
+DATA hli_rows<>+1568(SB)/8, $0x5e00450035005e
+DATA hli_rows<>+1576(SB)/8, $0xf
+DATA hli_rows<>+1600(SB)/8, $LC25<>+0(SB)
+DATA hli_rows<>+1608(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1616(SB)/8, $0x100000001
+DATA hli_rows<>+1624(SB)/8, $0x8
+DATA hli_rows<>+1648(SB)/8, $0xab005c00760076
+DATA hli_rows<>+1680(SB)/8, $LC26<>+0(SB)
+DATA hli_rows<>+1688(SB)/8, $LC23<>+0(SB)
+DATA hli_rows<>+1696(SB)/8, $0x100000001
+DATA hli_rows<>+1704(SB)/8, $0x80
+DATA hli_rows<>+1728(SB)/8, $0x21002200230021
+DATA hli_rows<>+1760(SB)/8, $LC27<>+0(SB)
+DATA hli_rows<>+1768(SB)/8, $LC7<>+0(SB)
+DATA hli_rows<>+1776(SB)/8, $0x100000001
+DATA hli_rows<>+1784(SB)/8, $0x40
+DATA hli_rows<>+1808(SB)/8, $0x21002200230021
+DATA hli_rows<>+1840(SB)/8, $LC28<>+0(SB)
+DATA hli_rows<>+1848(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1856(SB)/8, $0x400000002
+DATA hli_rows<>+1864(SB)/8, $0x8
+DATA hli_rows<>+1888(SB)/8, $0x1d8014501300172
+DATA hli_rows<>+1896(SB)/8, $0x2e
+DATA hli_rows<>+1920(SB)/8, $LC29<>+0(SB)
+DATA hli_rows<>+1928(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+1936(SB)/8, $0x400000002
+DATA hli_rows<>+1944(SB)/8, $0x10
+DATA hli_rows<>+1968(SB)/8, $0x10200c200aa00cc
+DATA hli_rows<>+1976(SB)/8, $0x28
+DATA hli_rows<>+2000(SB)/8, $LC30<>+0(SB)
+DATA hli_rows<>+2008(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+2016(SB)/8, $0x800000002
+DATA hli_rows<>+2024(SB)/8, $0x20
+DATA hli_rows<>+2048(SB)/8, $0x19c00d401530116
+DATA hli_rows<>+2056(SB)/8, $0x27
+DATA hli_rows<>+2080(SB)/8, $LC31<>+0(SB)
+DATA hli_rows<>+2088(SB)/8, $LC32<>+0(SB)
+DATA hli_rows<>+2096(SB)/8, $0x200000002
+DATA hli_rows<>+2104(SB)/8, $0x100
+DATA hli_rows<>+2128(SB)/8, $0x3c0030002d003c
+DATA hli_rows<>+2160(SB)/8, $LC33<>+0(SB)
+DATA hli_rows<>+2168(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2176(SB)/8, $0x100000002
+DATA hli_rows<>+2184(SB)/8, $0x8
+DATA hli_rows<>+2208(SB)/8, $0xe200730097008c
+DATA hli_rows<>+2240(SB)/8, $LC34<>+0(SB)
+DATA hli_rows<>+2248(SB)/8, $LC32<>+0(SB)
+DATA hli_rows<>+2256(SB)/8, $0x100000002
+DATA hli_rows<>+2264(SB)/8, $0x100
+DATA hli_rows<>+2288(SB)/8, $0x29002b002c0029
+DATA hli_rows<>+2320(SB)/8, $LC35<>+0(SB)
+DATA hli_rows<>+2328(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2336(SB)/8, $0x800000003
 DATA hli_rows<>+2344(SB)/8, $0x8
-DATA hli_rows<>+2368(SB)/8, $0x1d8014501300172
-DATA hli_rows<>+2376(SB)/8, $0x2e
-DATA hli_rows<>+2400(SB)/8, $LC38<>+0(SB)
-DATA hli_rows<>+2408(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+2416(SB)/8, $0x400000002
+DATA hli_rows<>+2368(SB)/8, $0xe0010400a400a9
+DATA hli_rows<>+2376(SB)/8, $0x53
+DATA hli_rows<>+2400(SB)/8, $LC36<>+0(SB)
+DATA hli_rows<>+2408(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+2416(SB)/8, $0x800000003
 DATA hli_rows<>+2424(SB)/8, $0x10
-DATA hli_rows<>+2448(SB)/8, $0x10200c200aa00cc
+DATA hli_rows<>+2448(SB)/8, $0x9200b500890061
 DATA hli_rows<>+2456(SB)/8, $0x28
-DATA hli_rows<>+2480(SB)/8, $LC39<>+0(SB)
-DATA hli_rows<>+2488(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+2496(SB)/8, $0x800000002
+DATA hli_rows<>+2480(SB)/8, $LC37<>+0(SB)
+DATA hli_rows<>+2488(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+2496(SB)/8, $0x1000000003
 DATA hli_rows<>+2504(SB)/8, $0x20
-DATA hli_rows<>+2528(SB)/8, $0x19c00d401530116
-DATA hli_rows<>+2536(SB)/8, $0x27
-DATA hli_rows<>+2560(SB)/8, $LC40<>+0(SB)
-DATA hli_rows<>+2568(SB)/8, $LC41<>+0(SB)
-DATA hli_rows<>+2576(SB)/8, $0x200000002
-DATA hli_rows<>+2584(SB)/8, $0x100
-DATA hli_rows<>+2608(SB)/8, $0x3c0030002d003c
-DATA hli_rows<>+2640(SB)/8, $LC42<>+0(SB)
-DATA hli_rows<>+2648(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+2656(SB)/8, $0x100000002
-DATA hli_rows<>+2664(SB)/8, $0x1
-DATA hli_rows<>+2688(SB)/8, $0x179009d00c100d9
-DATA hli_rows<>+2720(SB)/8, $LC43<>+0(SB)
-DATA hli_rows<>+2728(SB)/8, $LC18<>+0(SB)
-DATA hli_rows<>+2736(SB)/8, $0x100000002
-DATA hli_rows<>+2744(SB)/8, $0x4
-DATA hli_rows<>+2768(SB)/8, $0x10f007600a8008d
-DATA hli_rows<>+2800(SB)/8, $LC44<>+0(SB)
+DATA hli_rows<>+2528(SB)/8, $0xe000b500cd0094
+DATA hli_rows<>+2536(SB)/8, $0x17
+DATA hli_rows<>+2560(SB)/8, $LC38<>+0(SB)
+DATA hli_rows<>+2568(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2576(SB)/8, $0x100000003
+DATA hli_rows<>+2584(SB)/8, $0x8
+DATA hli_rows<>+2608(SB)/8, $0x90006200690060
+DATA hli_rows<>+2640(SB)/8, $LC39<>+0(SB)
+DATA hli_rows<>+2648(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2656(SB)/8, $0x800000004
+DATA hli_rows<>+2664(SB)/8, $0x8
+DATA hli_rows<>+2688(SB)/8, $0x7d00c000600060
+DATA hli_rows<>+2720(SB)/8, $LC40<>+0(SB)
+DATA hli_rows<>+2728(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2736(SB)/8, $0x1000000004
+DATA hli_rows<>+2744(SB)/8, $0x8
+DATA hli_rows<>+2768(SB)/8, $0xab00e8007e007b
+DATA hli_rows<>+2776(SB)/8, $0x61
+DATA hli_rows<>+2800(SB)/8, $LC41<>+0(SB)
 DATA hli_rows<>+2808(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2816(SB)/8, $0x100000002
-DATA hli_rows<>+2824(SB)/8, $0x8
-DATA hli_rows<>+2848(SB)/8, $0xe200730097008c
-DATA hli_rows<>+2880(SB)/8, $LC45<>+0(SB)
-DATA hli_rows<>+2888(SB)/8, $LC41<>+0(SB)
-DATA hli_rows<>+2896(SB)/8, $0x100000002
-DATA hli_rows<>+2904(SB)/8, $0x100
-DATA hli_rows<>+2928(SB)/8, $0x29002b002c0029
-DATA hli_rows<>+2960(SB)/8, $LC46<>+0(SB)
-DATA hli_rows<>+2968(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+2976(SB)/8, $0x400000003
-DATA hli_rows<>+2984(SB)/8, $0x2
-DATA hli_rows<>+3008(SB)/8, $0x11300fe00a400b5
-DATA hli_rows<>+3040(SB)/8, $LC47<>+0(SB)
-DATA hli_rows<>+3048(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+3056(SB)/8, $0x800000003
+DATA hli_rows<>+2816(SB)/8, $0x800000004
+DATA hli_rows<>+2824(SB)/8, $0x10
+DATA hli_rows<>+2848(SB)/8, $0x55008c005e003f
+DATA hli_rows<>+2856(SB)/8, $0x28
+DATA hli_rows<>+2880(SB)/8, $LC42<>+0(SB)
+DATA hli_rows<>+2888(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+2896(SB)/8, $0x1000000004
+DATA hli_rows<>+2904(SB)/8, $0x20
+DATA hli_rows<>+2928(SB)/8, $0x6b008d007b0041
+DATA hli_rows<>+2936(SB)/8, $0x11
+DATA hli_rows<>+2960(SB)/8, $LC43<>+0(SB)
+DATA hli_rows<>+2968(SB)/8, $LC44<>+0(SB)
+DATA hli_rows<>+2976(SB)/8, $0x100000004
+DATA hli_rows<>+2984(SB)/8, $0x1
+DATA hli_rows<>+3008(SB)/8, $0x6c004c00430045
+DATA hli_rows<>+3040(SB)/8, $LC45<>+0(SB)
+DATA hli_rows<>+3048(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+3056(SB)/8, $0x400000005
 DATA hli_rows<>+3064(SB)/8, $0x8
-DATA hli_rows<>+3088(SB)/8, $0xe0010400a400a9
-DATA hli_rows<>+3096(SB)/8, $0x53
-DATA hli_rows<>+3120(SB)/8, $LC48<>+0(SB)
-DATA hli_rows<>+3128(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+3136(SB)/8, $0x800000003
+DATA hli_rows<>+3088(SB)/8, $0x2240176017601c9
+DATA hli_rows<>+3096(SB)/8, $0x2e
+DATA hli_rows<>+3120(SB)/8, $LC46<>+0(SB)
+DATA hli_rows<>+3128(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+3136(SB)/8, $0x400000005
 DATA hli_rows<>+3144(SB)/8, $0x10
-DATA hli_rows<>+3168(SB)/8, $0x9200b500890061
-DATA hli_rows<>+3176(SB)/8, $0x28
-DATA hli_rows<>+3200(SB)/8, $LC49<>+0(SB)
-DATA hli_rows<>+3208(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+3216(SB)/8, $0x1000000003
+DATA hli_rows<>+3168(SB)/8, $0x13d00e200e200f5
+DATA hli_rows<>+3176(SB)/8, $0x1e
+DATA hli_rows<>+3200(SB)/8, $LC47<>+0(SB)
+DATA hli_rows<>+3208(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+3216(SB)/8, $0x800000005
 DATA hli_rows<>+3224(SB)/8, $0x20
-DATA hli_rows<>+3248(SB)/8, $0xe000b500cd0094
-DATA hli_rows<>+3256(SB)/8, $0x17
-DATA hli_rows<>+3280(SB)/8, $LC50<>+0(SB)
-DATA hli_rows<>+3288(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+3296(SB)/8, $0x100000003
-DATA hli_rows<>+3304(SB)/8, $0x1
-DATA hli_rows<>+3328(SB)/8, $0xb80062006d006e
-DATA hli_rows<>+3360(SB)/8, $LC51<>+0(SB)
-DATA hli_rows<>+3368(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+3376(SB)/8, $0x100000003
-DATA hli_rows<>+3384(SB)/8, $0x8
-DATA hli_rows<>+3408(SB)/8, $0x90006200690060
-DATA hli_rows<>+3440(SB)/8, $LC52<>+0(SB)
-DATA hli_rows<>+3448(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+3456(SB)/8, $0x400000004
-DATA hli_rows<>+3464(SB)/8, $0x2
-DATA hli_rows<>+3488(SB)/8, $0x7800b400620068
-DATA hli_rows<>+3520(SB)/8, $LC53<>+0(SB)
-DATA hli_rows<>+3528(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+3536(SB)/8, $0x800000004
-DATA hli_rows<>+3544(SB)/8, $0x8
-DATA hli_rows<>+3568(SB)/8, $0x7d00c000600060
-DATA hli_rows<>+3600(SB)/8, $LC54<>+0(SB)
-DATA hli_rows<>+3608(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+3616(SB)/8, $0x800000004
-DATA hli_rows<>+3624(SB)/8, $0x2
-DATA hli_rows<>+3648(SB)/8, $0xc200d80088007a
-DATA hli_rows<>+3680(SB)/8, $LC55<>+0(SB)
-DATA hli_rows<>+3688(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+3696(SB)/8, $0x1000000004
-DATA hli_rows<>+3704(SB)/8, $0x8
-DATA hli_rows<>+3728(SB)/8, $0xab00e8007e007b
-DATA hli_rows<>+3736(SB)/8, $0x61
-DATA hli_rows<>+3760(SB)/8, $LC56<>+0(SB)
-DATA hli_rows<>+3768(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+3776(SB)/8, $0x800000004
-DATA hli_rows<>+3784(SB)/8, $0x10
-DATA hli_rows<>+3808(SB)/8, $0x55008c005e003f
-DATA hli_rows<>+3816(SB)/8, $0x28
-DATA hli_rows<>+3840(SB)/8, $LC57<>+0(SB)
-DATA hli_rows<>+3848(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+3856(SB)/8, $0x1000000004
-DATA hli_rows<>+3864(SB)/8, $0x20
-DATA hli_rows<>+3888(SB)/8, $0x6b008d007b0041
-DATA hli_rows<>+3896(SB)/8, $0x11
-DATA hli_rows<>+3920(SB)/8, $LC58<>+0(SB)
-DATA hli_rows<>+3928(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+3936(SB)/8, $0x100000004
-DATA hli_rows<>+3944(SB)/8, $0x1
-DATA hli_rows<>+3968(SB)/8, $0x6c004c00430045
-DATA hli_rows<>+4000(SB)/8, $LC59<>+0(SB)
-DATA hli_rows<>+4008(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+4016(SB)/8, $0x400000005
-DATA hli_rows<>+4024(SB)/8, $0x8
-DATA hli_rows<>+4048(SB)/8, $0x2240176017601c9
-DATA hli_rows<>+4056(SB)/8, $0x2e
-DATA hli_rows<>+4080(SB)/8, $LC60<>+0(SB)
-DATA hli_rows<>+4088(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+4096(SB)/8, $0x400000005
-DATA hli_rows<>+4104(SB)/8, $0x10
-DATA hli_rows<>+4128(SB)/8, $0x13d00e200e200f5
-DATA hli_rows<>+4136(SB)/8, $0x1e
-DATA hli_rows<>+4160(SB)/8, $LC61<>+0(SB)
-DATA hli_rows<>+4168(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+4176(SB)/8, $0x800000005
-DATA hli_rows<>+4184(SB)/8, $0x20
-DATA hli_rows<>+4208(SB)/8, $0x1e501a801a80172
-DATA hli_rows<>+4216(SB)/8, $0x27
-DATA hli_rows<>+4240(SB)/8, $LC62<>+0(SB)
-DATA hli_rows<>+4248(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+4256(SB)/8, $0x100000005
-DATA hli_rows<>+4264(SB)/8, $0x1
-DATA hli_rows<>+4288(SB)/8, $0x1da00fc00fc0103
-DATA hli_rows<>+4320(SB)/8, $LC63<>+0(SB)
-DATA hli_rows<>+4328(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+4336(SB)/8, $0x100000005
-DATA hli_rows<>+4344(SB)/8, $0x8
-DATA hli_rows<>+4368(SB)/8, $0x19400fc00fc00e7
-DATA hli_rows<>+4400(SB)/8, $LC64<>+0(SB)
-DATA hli_rows<>+4408(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+4416(SB)/8, $0x100000005
-DATA hli_rows<>+4424(SB)/8, $0x20
-DATA hli_rows<>+4448(SB)/8, $0xffffffffffff00cb
-GLOBL hli_rows<>(SB), NOPTR, $4480
+DATA hli_rows<>+3248(SB)/8, $0x1e501a801a80172
+DATA hli_rows<>+3256(SB)/8, $0x27
+DATA hli_rows<>+3280(SB)/8, $LC48<>+0(SB)
+DATA hli_rows<>+3288(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+3296(SB)/8, $0x100000005
+DATA hli_rows<>+3304(SB)/8, $0x8
+DATA hli_rows<>+3328(SB)/8, $0x19400fc00fc00e7
+DATA hli_rows<>+3360(SB)/8, $LC49<>+0(SB)
+DATA hli_rows<>+3368(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+3376(SB)/8, $0x100000005
+DATA hli_rows<>+3384(SB)/8, $0x20
+DATA hli_rows<>+3408(SB)/8, $0xffffffffffff00cb
+GLOBL hli_rows<>(SB), NOPTR, $3440
 
 TEXT ·link_sha1(SB), NOSPLIT, $0-0
-	LEAQ ·hli_sha1_blocks_sse2(SB), AX
-	MOVQ AX, hli_rows<>+32(SB)
-	LEAQ ·hli_sha1_scheduled_sse2(SB), AX
-	MOVQ AX, hli_rows<>+40(SB)
 	LEAQ ·hli_sha1_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+112(SB)
+	MOVQ AX, hli_rows<>+32(SB)
 	LEAQ ·hli_sha1_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+120(SB)
+	MOVQ AX, hli_rows<>+40(SB)
 	LEAQ ·hli_sha1_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+144(SB)
+	MOVQ AX, hli_rows<>+64(SB)
 	LEAQ ·hli_sha1_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+192(SB)
+	MOVQ AX, hli_rows<>+112(SB)
 	LEAQ ·hli_sha1_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+200(SB)
+	MOVQ AX, hli_rows<>+120(SB)
 	LEAQ ·hli_sha1_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+224(SB)
+	MOVQ AX, hli_rows<>+144(SB)
 	LEAQ ·hli_sha1_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+272(SB)
+	MOVQ AX, hli_rows<>+192(SB)
 	LEAQ ·hli_sha1_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+280(SB)
+	MOVQ AX, hli_rows<>+200(SB)
 	LEAQ ·hli_sha1_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+304(SB)
+	MOVQ AX, hli_rows<>+224(SB)
 	LEAQ ·hli_sha1_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+312(SB)
+	MOVQ AX, hli_rows<>+232(SB)
 	LEAQ ·hli_sha1_blocks_sha_plain_x2(SB), AX
-	MOVQ AX, hli_rows<>+352(SB)
+	MOVQ AX, hli_rows<>+272(SB)
 	LEAQ ·hli_sha1_blocks_sha_plain_x3(SB), AX
-	MOVQ AX, hli_rows<>+432(SB)
+	MOVQ AX, hli_rows<>+352(SB)
 	LEAQ ·hli_sha1_blocks_sha_plain_x4(SB), AX
-	MOVQ AX, hli_rows<>+512(SB)
+	MOVQ AX, hli_rows<>+432(SB)
 	LEAQ ·hli_sha1_blocks_sha_x2(SB), AX
-	MOVQ AX, hli_rows<>+592(SB)
+	MOVQ AX, hli_rows<>+512(SB)
 	LEAQ ·hli_sha1_whole_sha_x2(SB), AX
-	MOVQ AX, hli_rows<>+624(SB)
+	MOVQ AX, hli_rows<>+544(SB)
 	LEAQ ·hli_sha1_blocks_sha_x3(SB), AX
-	MOVQ AX, hli_rows<>+672(SB)
+	MOVQ AX, hli_rows<>+592(SB)
 	LEAQ ·hli_sha1_blocks_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+752(SB)
+	MOVQ AX, hli_rows<>+672(SB)
 	LEAQ ·hli_sha1_whole_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+784(SB)
-	LEAQ ·hli_sha1_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+832(SB)
-	LEAQ ·hli_sha1_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+840(SB)
-	LEAQ ·hli_sha1_blocks_avx_x1(SB), AX
-	MOVQ AX, hli_rows<>+912(SB)
+	MOVQ AX, hli_rows<>+704(SB)
 	LEAQ ·hli_sha1_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+992(SB)
+	MOVQ AX, hli_rows<>+752(SB)
 	LEAQ ·hli_sha1_blocks_sha_plain_x1(SB), AX
-	MOVQ AX, hli_rows<>+1072(SB)
+	MOVQ AX, hli_rows<>+832(SB)
 	LEAQ ·hli_sha1_blocks_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+1152(SB)
+	MOVQ AX, hli_rows<>+912(SB)
 	RET
 
 TEXT ·link_sha256(SB), NOSPLIT, $0-0
-	LEAQ ·hli_sha256_blocks_sse2(SB), AX
-	MOVQ AX, hli_rows<>+1232(SB)
-	LEAQ ·hli_sha256_scheduled_sse2(SB), AX
-	MOVQ AX, hli_rows<>+1240(SB)
 	LEAQ ·hli_sha256_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1312(SB)
+	MOVQ AX, hli_rows<>+992(SB)
 	LEAQ ·hli_sha256_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1320(SB)
+	MOVQ AX, hli_rows<>+1000(SB)
 	LEAQ ·hli_sha256_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1344(SB)
+	MOVQ AX, hli_rows<>+1024(SB)
 	LEAQ ·hli_sha256_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1392(SB)
+	MOVQ AX, hli_rows<>+1072(SB)
 	LEAQ ·hli_sha256_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1400(SB)
+	MOVQ AX, hli_rows<>+1080(SB)
 	LEAQ ·hli_sha256_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1424(SB)
+	MOVQ AX, hli_rows<>+1104(SB)
 	LEAQ ·hli_sha256_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+1472(SB)
+	MOVQ AX, hli_rows<>+1152(SB)
 	LEAQ ·hli_sha256_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+1480(SB)
+	MOVQ AX, hli_rows<>+1160(SB)
 	LEAQ ·hli_sha256_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+1504(SB)
+	MOVQ AX, hli_rows<>+1184(SB)
 	LEAQ ·hli_sha256_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+1512(SB)
+	MOVQ AX, hli_rows<>+1192(SB)
 	LEAQ ·hli_sha256_blocks_sha_x2(SB), AX
-	MOVQ AX, hli_rows<>+1552(SB)
+	MOVQ AX, hli_rows<>+1232(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x2(SB), AX
-	MOVQ AX, hli_rows<>+1560(SB)
+	MOVQ AX, hli_rows<>+1240(SB)
 	LEAQ ·hli_sha256_whole_sha_x2(SB), AX
-	MOVQ AX, hli_rows<>+1584(SB)
+	MOVQ AX, hli_rows<>+1264(SB)
 	LEAQ ·hli_sha256_blocks_sha_x3(SB), AX
-	MOVQ AX, hli_rows<>+1632(SB)
+	MOVQ AX, hli_rows<>+1312(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x3(SB), AX
-	MOVQ AX, hli_rows<>+1640(SB)
+	MOVQ AX, hli_rows<>+1320(SB)
 	LEAQ ·hli_sha256_blocks_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+1712(SB)
+	MOVQ AX, hli_rows<>+1392(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+1720(SB)
+	MOVQ AX, hli_rows<>+1400(SB)
 	LEAQ ·hli_sha256_whole_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+1744(SB)
+	MOVQ AX, hli_rows<>+1424(SB)
 	LEAQ ·hli_sha256_blocks_sha_avx512vl_x3(SB), AX
-	MOVQ AX, hli_rows<>+1792(SB)
+	MOVQ AX, hli_rows<>+1472(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x3(SB), AX
-	MOVQ AX, hli_rows<>+1800(SB)
+	MOVQ AX, hli_rows<>+1480(SB)
 	LEAQ ·hli_sha256_blocks_sha_avx512vl_x4(SB), AX
-	MOVQ AX, hli_rows<>+1872(SB)
+	MOVQ AX, hli_rows<>+1552(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x4(SB), AX
-	MOVQ AX, hli_rows<>+1880(SB)
+	MOVQ AX, hli_rows<>+1560(SB)
 	LEAQ ·hli_sha256_whole_sha_avx512vl_x4(SB), AX
-	MOVQ AX, hli_rows<>+1904(SB)
-	LEAQ ·hli_sha256_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+1952(SB)
-	LEAQ ·hli_sha256_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+1960(SB)
-	LEAQ ·hli_sha256_blocks_avx_x1(SB), AX
-	MOVQ AX, hli_rows<>+2032(SB)
+	MOVQ AX, hli_rows<>+1584(SB)
 	LEAQ ·hli_sha256_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+2112(SB)
+	MOVQ AX, hli_rows<>+1632(SB)
 	LEAQ ·hli_sha256_blocks_sha_avx512vl_x1(SB), AX
-	MOVQ AX, hli_rows<>+2192(SB)
+	MOVQ AX, hli_rows<>+1712(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+2200(SB)
+	MOVQ AX, hli_rows<>+1720(SB)
 	LEAQ ·hli_sha256_whole_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+2224(SB)
+	MOVQ AX, hli_rows<>+1744(SB)
 	LEAQ ·hli_sha256_blocks_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+2272(SB)
+	MOVQ AX, hli_rows<>+1792(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+2280(SB)
+	MOVQ AX, hli_rows<>+1800(SB)
 	LEAQ ·hli_sha256_whole_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+2304(SB)
+	MOVQ AX, hli_rows<>+1824(SB)
 	RET
 
 TEXT ·link_sha512(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha512_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2352(SB)
+	MOVQ AX, hli_rows<>+1872(SB)
 	LEAQ ·hli_sha512_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2360(SB)
+	MOVQ AX, hli_rows<>+1880(SB)
 	LEAQ ·hli_sha512_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2384(SB)
+	MOVQ AX, hli_rows<>+1904(SB)
 	LEAQ ·hli_sha512_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2432(SB)
+	MOVQ AX, hli_rows<>+1952(SB)
 	LEAQ ·hli_sha512_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2440(SB)
+	MOVQ AX, hli_rows<>+1960(SB)
 	LEAQ ·hli_sha512_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2464(SB)
+	MOVQ AX, hli_rows<>+1984(SB)
 	LEAQ ·hli_sha512_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2512(SB)
+	MOVQ AX, hli_rows<>+2032(SB)
 	LEAQ ·hli_sha512_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2520(SB)
+	MOVQ AX, hli_rows<>+2040(SB)
 	LEAQ ·hli_sha512_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2544(SB)
+	MOVQ AX, hli_rows<>+2064(SB)
 	LEAQ ·hli_sha512_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2552(SB)
+	MOVQ AX, hli_rows<>+2072(SB)
 	LEAQ ·hli_sha512_blocks_sha512_x2(SB), AX
-	MOVQ AX, hli_rows<>+2592(SB)
-	LEAQ ·hli_sha512_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+2672(SB)
-	LEAQ ·hli_sha512_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+2680(SB)
-	LEAQ ·hli_sha512_blocks_avx_x1(SB), AX
-	MOVQ AX, hli_rows<>+2752(SB)
+	MOVQ AX, hli_rows<>+2112(SB)
 	LEAQ ·hli_sha512_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+2832(SB)
+	MOVQ AX, hli_rows<>+2192(SB)
 	LEAQ ·hli_sha512_blocks_sha512_x1(SB), AX
-	MOVQ AX, hli_rows<>+2912(SB)
+	MOVQ AX, hli_rows<>+2272(SB)
 	RET
 
 TEXT ·link_ripemd160(SB), NOSPLIT, $0-0
-	LEAQ ·hli_ripemd160_blocks_sse2(SB), AX
-	MOVQ AX, hli_rows<>+2992(SB)
-	LEAQ ·hli_ripemd160_scheduled_sse2(SB), AX
-	MOVQ AX, hli_rows<>+3000(SB)
 	LEAQ ·hli_ripemd160_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3072(SB)
+	MOVQ AX, hli_rows<>+2352(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3080(SB)
+	MOVQ AX, hli_rows<>+2360(SB)
 	LEAQ ·hli_ripemd160_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3104(SB)
+	MOVQ AX, hli_rows<>+2384(SB)
 	LEAQ ·hli_ripemd160_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3152(SB)
+	MOVQ AX, hli_rows<>+2432(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3160(SB)
+	MOVQ AX, hli_rows<>+2440(SB)
 	LEAQ ·hli_ripemd160_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3184(SB)
+	MOVQ AX, hli_rows<>+2464(SB)
 	LEAQ ·hli_ripemd160_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3232(SB)
+	MOVQ AX, hli_rows<>+2512(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3240(SB)
+	MOVQ AX, hli_rows<>+2520(SB)
 	LEAQ ·hli_ripemd160_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3264(SB)
+	MOVQ AX, hli_rows<>+2544(SB)
 	LEAQ ·hli_ripemd160_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3272(SB)
-	LEAQ ·hli_ripemd160_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+3312(SB)
-	LEAQ ·hli_ripemd160_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+3320(SB)
+	MOVQ AX, hli_rows<>+2552(SB)
 	LEAQ ·hli_ripemd160_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+3392(SB)
+	MOVQ AX, hli_rows<>+2592(SB)
 	RET
 
 TEXT ·link_md5(SB), NOSPLIT, $0-0
-	LEAQ ·hli_md5_blocks_sse2(SB), AX
-	MOVQ AX, hli_rows<>+3472(SB)
-	LEAQ ·hli_md5_scheduled_sse2(SB), AX
-	MOVQ AX, hli_rows<>+3480(SB)
 	LEAQ ·hli_md5_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3552(SB)
+	MOVQ AX, hli_rows<>+2672(SB)
 	LEAQ ·hli_md5_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3560(SB)
-	LEAQ ·hli_md5_pair_blocks_sse2(SB), AX
-	MOVQ AX, hli_rows<>+3632(SB)
-	LEAQ ·hli_md5_pair_scheduled_sse2(SB), AX
-	MOVQ AX, hli_rows<>+3640(SB)
+	MOVQ AX, hli_rows<>+2680(SB)
 	LEAQ ·hli_md5_pair_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3712(SB)
+	MOVQ AX, hli_rows<>+2752(SB)
 	LEAQ ·hli_md5_pair_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3720(SB)
+	MOVQ AX, hli_rows<>+2760(SB)
 	LEAQ ·hli_md5_pair_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3744(SB)
+	MOVQ AX, hli_rows<>+2784(SB)
 	LEAQ ·hli_md5_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3792(SB)
+	MOVQ AX, hli_rows<>+2832(SB)
 	LEAQ ·hli_md5_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3800(SB)
+	MOVQ AX, hli_rows<>+2840(SB)
 	LEAQ ·hli_md5_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3824(SB)
+	MOVQ AX, hli_rows<>+2864(SB)
 	LEAQ ·hli_md5_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3872(SB)
+	MOVQ AX, hli_rows<>+2912(SB)
 	LEAQ ·hli_md5_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3880(SB)
+	MOVQ AX, hli_rows<>+2920(SB)
 	LEAQ ·hli_md5_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3904(SB)
+	MOVQ AX, hli_rows<>+2944(SB)
 	LEAQ ·hli_md5_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3912(SB)
+	MOVQ AX, hli_rows<>+2952(SB)
 	LEAQ ·hli_md5_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+3952(SB)
+	MOVQ AX, hli_rows<>+2992(SB)
 	LEAQ ·hli_md5_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+3960(SB)
+	MOVQ AX, hli_rows<>+3000(SB)
 	RET
 
 TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	LEAQ ·hli_keccak_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+4032(SB)
+	MOVQ AX, hli_rows<>+3072(SB)
 	LEAQ ·hli_keccak_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+4064(SB)
+	MOVQ AX, hli_rows<>+3104(SB)
 	LEAQ ·hli_keccak_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+4112(SB)
+	MOVQ AX, hli_rows<>+3152(SB)
 	LEAQ ·hli_keccak_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+4144(SB)
+	MOVQ AX, hli_rows<>+3184(SB)
 	LEAQ ·hli_keccak_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+4192(SB)
+	MOVQ AX, hli_rows<>+3232(SB)
 	LEAQ ·hli_keccak_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+4224(SB)
-	LEAQ ·hli_keccak_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+4272(SB)
+	MOVQ AX, hli_rows<>+3264(SB)
 	LEAQ ·hli_keccak_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+4352(SB)
+	MOVQ AX, hli_rows<>+3312(SB)
 	LEAQ ·hli_keccak_blocks_avx512_x1(SB), AX
-	MOVQ AX, hli_rows<>+4432(SB)
+	MOVQ AX, hli_rows<>+3392(SB)
 	RET
 
 DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
@@ -5698,22 +5589,22 @@ GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
 
 GLOBL hwcap<>(SB), NOPTR, $8
 
-DATA isas<>+0(SB)/8, $LC16<>+0(SB)
-DATA isas<>+16(SB)/8, $LC1<>+0(SB)
+DATA isas<>+0(SB)/8, $LC44<>+0(SB)
+DATA isas<>+16(SB)/8, $LC50<>+0(SB)
 DATA isas<>+24(SB)/8, $0x1
-DATA isas<>+32(SB)/8, $LC18<>+0(SB)
+DATA isas<>+32(SB)/8, $LC51<>+0(SB)
 DATA isas<>+40(SB)/8, $0x8
-DATA isas<>+48(SB)/8, $LC3<>+0(SB)
+DATA isas<>+48(SB)/8, $LC1<>+0(SB)
 DATA isas<>+56(SB)/8, $0x70
-DATA isas<>+64(SB)/8, $LC5<>+0(SB)
+DATA isas<>+64(SB)/8, $LC3<>+0(SB)
 DATA isas<>+72(SB)/8, $0x3f0
-DATA isas<>+80(SB)/8, $LC7<>+0(SB)
+DATA isas<>+80(SB)/8, $LC5<>+0(SB)
 DATA isas<>+88(SB)/8, $0x3d0
-DATA isas<>+96(SB)/8, $LC9<>+0(SB)
+DATA isas<>+96(SB)/8, $LC7<>+0(SB)
 DATA isas<>+104(SB)/8, $0x406
-DATA isas<>+112(SB)/8, $LC30<>+0(SB)
+DATA isas<>+112(SB)/8, $LC23<>+0(SB)
 DATA isas<>+120(SB)/8, $0x7d0
-DATA isas<>+128(SB)/8, $LC41<>+0(SB)
+DATA isas<>+128(SB)/8, $LC32<>+0(SB)
 DATA isas<>+136(SB)/8, $0x810
 GLOBL isas<>(SB), RODATA, $144
 
@@ -5722,309 +5613,246 @@ GLOBL last_ticks<>(SB), NOPTR, $8
 GLOBL saved<>(SB), NOPTR, $8
 
 DATA LC0<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC0<>+8(SB)/8, $0x326573735f736b63
+DATA LC0<>+8(SB)/8, $0x327876615f736b63
 GLOBL LC0<>(SB), RODATA, $24
 
-DATA LC1<>+0(SB)/8, $0x32657373
+DATA LC1<>+0(SB)/8, $0x32787661
 GLOBL LC1<>(SB), RODATA, $8
 
 DATA LC10<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC10<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC10<>+16(SB)/8, $0x33785f6e69616c70
-GLOBL LC10<>(SB), RODATA, $32
+DATA LC10<>+16(SB)/8, $0x3278
+GLOBL LC10<>(SB), RODATA, $24
 
 DATA LC11<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC11<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC11<>+16(SB)/8, $0x34785f6e69616c70
-GLOBL LC11<>(SB), RODATA, $32
+DATA LC11<>+16(SB)/8, $0x3378
+GLOBL LC11<>(SB), RODATA, $24
 
 DATA LC12<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC12<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC12<>+16(SB)/8, $0x3278
+DATA LC12<>+16(SB)/8, $0x3478
 GLOBL LC12<>(SB), RODATA, $24
 
 DATA LC13<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC13<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC13<>+16(SB)/8, $0x3378
+DATA LC13<>+8(SB)/8, $0x327876615f736b63
+DATA LC13<>+16(SB)/8, $0x31785f
 GLOBL LC13<>(SB), RODATA, $24
 
 DATA LC14<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC14<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC14<>+16(SB)/8, $0x3478
-GLOBL LC14<>(SB), RODATA, $24
+DATA LC14<>+16(SB)/8, $0x31785f6e69616c70
+GLOBL LC14<>(SB), RODATA, $32
 
 DATA LC15<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC15<>+8(SB)/8, $0x6c6163735f736b63
-DATA LC15<>+16(SB)/8, $0x7261
+DATA LC15<>+8(SB)/8, $0x5f6168735f736b63
+DATA LC15<>+16(SB)/8, $0x3178
 GLOBL LC15<>(SB), RODATA, $24
 
-DATA LC16<>+0(SB)/8, $0x72616c616373
-GLOBL LC16<>(SB), RODATA, $8
+DATA LC16<>+0(SB)/8, $0x625f363532616873
+DATA LC16<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC16<>+16(SB)/8, $0x3278
+GLOBL LC16<>(SB), RODATA, $24
 
-DATA LC17<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC17<>+8(SB)/8, $0x5f7876615f736b63
-DATA LC17<>+16(SB)/8, $0x3178
+DATA LC17<>+0(SB)/8, $0x625f363532616873
+DATA LC17<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC17<>+16(SB)/8, $0x6c7632313578
 GLOBL LC17<>(SB), RODATA, $24
 
-DATA LC18<>+0(SB)/8, $0x787661
-GLOBL LC18<>(SB), RODATA, $8
+DATA LC18<>+0(SB)/8, $0x625f363532616873
+DATA LC18<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC18<>+16(SB)/8, $0x32313578
+GLOBL LC18<>(SB), RODATA, $24
 
-DATA LC19<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC19<>+8(SB)/8, $0x327876615f736b63
-DATA LC19<>+16(SB)/8, $0x31785f
+DATA LC19<>+0(SB)/8, $0x625f363532616873
+DATA LC19<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC19<>+16(SB)/8, $0x32785f61
 GLOBL LC19<>(SB), RODATA, $24
 
 DATA LC2<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC2<>+8(SB)/8, $0x327876615f736b63
+DATA LC2<>+8(SB)/8, $0x357876615f736b63
+DATA LC2<>+16(SB)/8, $0x6c763231
 GLOBL LC2<>(SB), RODATA, $24
 
-DATA LC20<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC20<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC20<>+16(SB)/8, $0x31785f6e69616c70
-GLOBL LC20<>(SB), RODATA, $32
+DATA LC20<>+0(SB)/8, $0x625f363532616873
+DATA LC20<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC20<>+16(SB)/8, $0x33785f61
+GLOBL LC20<>(SB), RODATA, $24
 
-DATA LC21<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC21<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC21<>+16(SB)/8, $0x3178
+DATA LC21<>+0(SB)/8, $0x625f363532616873
+DATA LC21<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC21<>+16(SB)/8, $0x34785f61
 GLOBL LC21<>(SB), RODATA, $24
 
 DATA LC22<>+0(SB)/8, $0x625f363532616873
-DATA LC22<>+8(SB)/8, $0x73735f736b636f6c
-DATA LC22<>+16(SB)/8, $0x3265
-GLOBL LC22<>(SB), RODATA, $24
+DATA LC22<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC22<>+16(SB)/8, $0x3231357876615f61
+DATA LC22<>+24(SB)/8, $0x33785f6c76
+GLOBL LC22<>(SB), RODATA, $32
 
-DATA LC23<>+0(SB)/8, $0x625f363532616873
-DATA LC23<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC23<>+16(SB)/8, $0x3278
-GLOBL LC23<>(SB), RODATA, $24
+DATA LC23<>+0(SB)/8, $0x357876615f616873
+DATA LC23<>+8(SB)/8, $0x6c763231
+GLOBL LC23<>(SB), RODATA, $16
 
 DATA LC24<>+0(SB)/8, $0x625f363532616873
-DATA LC24<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC24<>+16(SB)/8, $0x6c7632313578
-GLOBL LC24<>(SB), RODATA, $24
+DATA LC24<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC24<>+16(SB)/8, $0x3231357876615f61
+DATA LC24<>+24(SB)/8, $0x34785f6c76
+GLOBL LC24<>(SB), RODATA, $32
 
 DATA LC25<>+0(SB)/8, $0x625f363532616873
 DATA LC25<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC25<>+16(SB)/8, $0x32313578
+DATA LC25<>+16(SB)/8, $0x31785f3278
 GLOBL LC25<>(SB), RODATA, $24
 
 DATA LC26<>+0(SB)/8, $0x625f363532616873
 DATA LC26<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC26<>+16(SB)/8, $0x32785f61
-GLOBL LC26<>(SB), RODATA, $24
+DATA LC26<>+16(SB)/8, $0x3231357876615f61
+DATA LC26<>+24(SB)/8, $0x31785f6c76
+GLOBL LC26<>(SB), RODATA, $32
 
 DATA LC27<>+0(SB)/8, $0x625f363532616873
 DATA LC27<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC27<>+16(SB)/8, $0x33785f61
+DATA LC27<>+16(SB)/8, $0x31785f61
 GLOBL LC27<>(SB), RODATA, $24
 
-DATA LC28<>+0(SB)/8, $0x625f363532616873
-DATA LC28<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC28<>+16(SB)/8, $0x34785f61
+DATA LC28<>+0(SB)/8, $0x625f323135616873
+DATA LC28<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC28<>+16(SB)/8, $0x3278
 GLOBL LC28<>(SB), RODATA, $24
 
-DATA LC29<>+0(SB)/8, $0x625f363532616873
-DATA LC29<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC29<>+16(SB)/8, $0x3231357876615f61
-DATA LC29<>+24(SB)/8, $0x33785f6c76
-GLOBL LC29<>(SB), RODATA, $32
+DATA LC29<>+0(SB)/8, $0x625f323135616873
+DATA LC29<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC29<>+16(SB)/8, $0x6c7632313578
+GLOBL LC29<>(SB), RODATA, $24
 
-DATA LC3<>+0(SB)/8, $0x32787661
-GLOBL LC3<>(SB), RODATA, $8
+DATA LC3<>+0(SB)/8, $0x6c76323135787661
+GLOBL LC3<>(SB), RODATA, $16
 
-DATA LC30<>+0(SB)/8, $0x357876615f616873
-DATA LC30<>+8(SB)/8, $0x6c763231
-GLOBL LC30<>(SB), RODATA, $16
+DATA LC30<>+0(SB)/8, $0x625f323135616873
+DATA LC30<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC30<>+16(SB)/8, $0x32313578
+GLOBL LC30<>(SB), RODATA, $24
 
-DATA LC31<>+0(SB)/8, $0x625f363532616873
+DATA LC31<>+0(SB)/8, $0x625f323135616873
 DATA LC31<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC31<>+16(SB)/8, $0x3231357876615f61
-DATA LC31<>+24(SB)/8, $0x34785f6c76
-GLOBL LC31<>(SB), RODATA, $32
+DATA LC31<>+16(SB)/8, $0x32785f32313561
+GLOBL LC31<>(SB), RODATA, $24
 
-DATA LC32<>+0(SB)/8, $0x625f363532616873
-DATA LC32<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC32<>+16(SB)/8, $0x72616c61
-GLOBL LC32<>(SB), RODATA, $24
+DATA LC32<>+0(SB)/8, $0x323135616873
+GLOBL LC32<>(SB), RODATA, $8
 
-DATA LC33<>+0(SB)/8, $0x625f363532616873
+DATA LC33<>+0(SB)/8, $0x625f323135616873
 DATA LC33<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC33<>+16(SB)/8, $0x31785f78
+DATA LC33<>+16(SB)/8, $0x31785f3278
 GLOBL LC33<>(SB), RODATA, $24
 
-DATA LC34<>+0(SB)/8, $0x625f363532616873
-DATA LC34<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC34<>+16(SB)/8, $0x31785f3278
+DATA LC34<>+0(SB)/8, $0x625f323135616873
+DATA LC34<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC34<>+16(SB)/8, $0x31785f32313561
 GLOBL LC34<>(SB), RODATA, $24
 
-DATA LC35<>+0(SB)/8, $0x625f363532616873
-DATA LC35<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC35<>+16(SB)/8, $0x3231357876615f61
-DATA LC35<>+24(SB)/8, $0x31785f6c76
-GLOBL LC35<>(SB), RODATA, $32
+DATA LC35<>+0(SB)/8, $0x3631646d65706972
+DATA LC35<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC35<>+16(SB)/8, $0x327876615f
+GLOBL LC35<>(SB), RODATA, $24
 
-DATA LC36<>+0(SB)/8, $0x625f363532616873
-DATA LC36<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC36<>+16(SB)/8, $0x31785f61
-GLOBL LC36<>(SB), RODATA, $24
+DATA LC36<>+0(SB)/8, $0x3631646d65706972
+DATA LC36<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC36<>+16(SB)/8, $0x763231357876615f
+DATA LC36<>+24(SB)/8, $0x6c
+GLOBL LC36<>(SB), RODATA, $32
 
-DATA LC37<>+0(SB)/8, $0x625f323135616873
-DATA LC37<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC37<>+16(SB)/8, $0x3278
+DATA LC37<>+0(SB)/8, $0x3631646d65706972
+DATA LC37<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC37<>+16(SB)/8, $0x3231357876615f
 GLOBL LC37<>(SB), RODATA, $24
 
-DATA LC38<>+0(SB)/8, $0x625f323135616873
-DATA LC38<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC38<>+16(SB)/8, $0x6c7632313578
-GLOBL LC38<>(SB), RODATA, $24
+DATA LC38<>+0(SB)/8, $0x3631646d65706972
+DATA LC38<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC38<>+16(SB)/8, $0x31785f327876615f
+GLOBL LC38<>(SB), RODATA, $32
 
-DATA LC39<>+0(SB)/8, $0x625f323135616873
-DATA LC39<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC39<>+16(SB)/8, $0x32313578
-GLOBL LC39<>(SB), RODATA, $24
+DATA LC39<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC39<>+8(SB)/8, $0x327876615f736b
+GLOBL LC39<>(SB), RODATA, $16
 
 DATA LC4<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC4<>+8(SB)/8, $0x357876615f736b63
-DATA LC4<>+16(SB)/8, $0x6c763231
+DATA LC4<>+16(SB)/8, $0x3231
 GLOBL LC4<>(SB), RODATA, $24
 
-DATA LC40<>+0(SB)/8, $0x625f323135616873
-DATA LC40<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC40<>+16(SB)/8, $0x32785f32313561
+DATA LC40<>+0(SB)/8, $0x726961705f35646d
+DATA LC40<>+8(SB)/8, $0x5f736b636f6c625f
+DATA LC40<>+16(SB)/8, $0x32787661
 GLOBL LC40<>(SB), RODATA, $24
 
-DATA LC41<>+0(SB)/8, $0x323135616873
-GLOBL LC41<>(SB), RODATA, $8
+DATA LC41<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC41<>+8(SB)/8, $0x31357876615f736b
+DATA LC41<>+16(SB)/8, $0x6c7632
+GLOBL LC41<>(SB), RODATA, $24
 
-DATA LC42<>+0(SB)/8, $0x625f323135616873
-DATA LC42<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC42<>+16(SB)/8, $0x72616c61
+DATA LC42<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC42<>+8(SB)/8, $0x31357876615f736b
+DATA LC42<>+16(SB)/8, $0x32
 GLOBL LC42<>(SB), RODATA, $24
 
-DATA LC43<>+0(SB)/8, $0x625f323135616873
-DATA LC43<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC43<>+16(SB)/8, $0x31785f78
+DATA LC43<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC43<>+8(SB)/8, $0x616c6163735f736b
+DATA LC43<>+16(SB)/8, $0x72
 GLOBL LC43<>(SB), RODATA, $24
 
-DATA LC44<>+0(SB)/8, $0x625f323135616873
-DATA LC44<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC44<>+16(SB)/8, $0x31785f3278
-GLOBL LC44<>(SB), RODATA, $24
+DATA LC44<>+0(SB)/8, $0x72616c616373
+GLOBL LC44<>(SB), RODATA, $8
 
-DATA LC45<>+0(SB)/8, $0x625f323135616873
-DATA LC45<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC45<>+16(SB)/8, $0x31785f32313561
+DATA LC45<>+0(SB)/8, $0x625f6b616363656b
+DATA LC45<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC45<>+16(SB)/8, $0x3278
 GLOBL LC45<>(SB), RODATA, $24
 
-DATA LC46<>+0(SB)/8, $0x3631646d65706972
-DATA LC46<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC46<>+16(SB)/8, $0x326573735f
+DATA LC46<>+0(SB)/8, $0x625f6b616363656b
+DATA LC46<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC46<>+16(SB)/8, $0x6c7632313578
 GLOBL LC46<>(SB), RODATA, $24
 
-DATA LC47<>+0(SB)/8, $0x3631646d65706972
-DATA LC47<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC47<>+16(SB)/8, $0x327876615f
+DATA LC47<>+0(SB)/8, $0x625f6b616363656b
+DATA LC47<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC47<>+16(SB)/8, $0x32313578
 GLOBL LC47<>(SB), RODATA, $24
 
-DATA LC48<>+0(SB)/8, $0x3631646d65706972
-DATA LC48<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC48<>+16(SB)/8, $0x763231357876615f
-DATA LC48<>+24(SB)/8, $0x6c
-GLOBL LC48<>(SB), RODATA, $32
+DATA LC48<>+0(SB)/8, $0x625f6b616363656b
+DATA LC48<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC48<>+16(SB)/8, $0x31785f3278
+GLOBL LC48<>(SB), RODATA, $24
 
-DATA LC49<>+0(SB)/8, $0x3631646d65706972
-DATA LC49<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC49<>+16(SB)/8, $0x3231357876615f
+DATA LC49<>+0(SB)/8, $0x625f6b616363656b
+DATA LC49<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC49<>+16(SB)/8, $0x31785f32313578
 GLOBL LC49<>(SB), RODATA, $24
 
-DATA LC5<>+0(SB)/8, $0x6c76323135787661
-GLOBL LC5<>(SB), RODATA, $16
+DATA LC5<>+0(SB)/8, $0x323135787661
+GLOBL LC5<>(SB), RODATA, $8
 
-DATA LC50<>+0(SB)/8, $0x3631646d65706972
-DATA LC50<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC50<>+16(SB)/8, $0x72616c6163735f
-GLOBL LC50<>(SB), RODATA, $24
+DATA LC50<>+0(SB)/8, $0x32657373
+GLOBL LC50<>(SB), RODATA, $8
 
-DATA LC51<>+0(SB)/8, $0x3631646d65706972
-DATA LC51<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC51<>+16(SB)/8, $0x31785f327876615f
-GLOBL LC51<>(SB), RODATA, $32
-
-DATA LC52<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC52<>+8(SB)/8, $0x326573735f736b
-GLOBL LC52<>(SB), RODATA, $16
-
-DATA LC53<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC53<>+8(SB)/8, $0x327876615f736b
-GLOBL LC53<>(SB), RODATA, $16
-
-DATA LC54<>+0(SB)/8, $0x726961705f35646d
-DATA LC54<>+8(SB)/8, $0x5f736b636f6c625f
-DATA LC54<>+16(SB)/8, $0x32657373
-GLOBL LC54<>(SB), RODATA, $24
-
-DATA LC55<>+0(SB)/8, $0x726961705f35646d
-DATA LC55<>+8(SB)/8, $0x5f736b636f6c625f
-DATA LC55<>+16(SB)/8, $0x32787661
-GLOBL LC55<>(SB), RODATA, $24
-
-DATA LC56<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC56<>+8(SB)/8, $0x31357876615f736b
-DATA LC56<>+16(SB)/8, $0x6c7632
-GLOBL LC56<>(SB), RODATA, $24
-
-DATA LC57<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC57<>+8(SB)/8, $0x31357876615f736b
-DATA LC57<>+16(SB)/8, $0x32
-GLOBL LC57<>(SB), RODATA, $24
-
-DATA LC58<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC58<>+8(SB)/8, $0x616c6163735f736b
-DATA LC58<>+16(SB)/8, $0x72
-GLOBL LC58<>(SB), RODATA, $24
-
-DATA LC59<>+0(SB)/8, $0x625f6b616363656b
-DATA LC59<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC59<>+16(SB)/8, $0x3278
-GLOBL LC59<>(SB), RODATA, $24
+DATA LC51<>+0(SB)/8, $0x787661
+GLOBL LC51<>(SB), RODATA, $8
 
 DATA LC6<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC6<>+8(SB)/8, $0x357876615f736b63
-DATA LC6<>+16(SB)/8, $0x3231
-GLOBL LC6<>(SB), RODATA, $24
+DATA LC6<>+8(SB)/8, $0x5f6168735f736b63
+DATA LC6<>+16(SB)/8, $0x32785f6e69616c70
+GLOBL LC6<>(SB), RODATA, $32
 
-DATA LC60<>+0(SB)/8, $0x625f6b616363656b
-DATA LC60<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC60<>+16(SB)/8, $0x6c7632313578
-GLOBL LC60<>(SB), RODATA, $24
-
-DATA LC61<>+0(SB)/8, $0x625f6b616363656b
-DATA LC61<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC61<>+16(SB)/8, $0x32313578
-GLOBL LC61<>(SB), RODATA, $24
-
-DATA LC62<>+0(SB)/8, $0x625f6b616363656b
-DATA LC62<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC62<>+16(SB)/8, $0x72616c61
-GLOBL LC62<>(SB), RODATA, $24
-
-DATA LC63<>+0(SB)/8, $0x625f6b616363656b
-DATA LC63<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC63<>+16(SB)/8, $0x31785f3278
-GLOBL LC63<>(SB), RODATA, $24
-
-DATA LC64<>+0(SB)/8, $0x625f6b616363656b
-DATA LC64<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC64<>+16(SB)/8, $0x31785f32313578
-GLOBL LC64<>(SB), RODATA, $24
-
-DATA LC7<>+0(SB)/8, $0x323135787661
+DATA LC7<>+0(SB)/8, $0x616873
 GLOBL LC7<>(SB), RODATA, $8
 
 DATA LC8<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC8<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC8<>+16(SB)/8, $0x32785f6e69616c70
+DATA LC8<>+16(SB)/8, $0x33785f6e69616c70
 GLOBL LC8<>(SB), RODATA, $32
 
-DATA LC9<>+0(SB)/8, $0x616873
-GLOBL LC9<>(SB), RODATA, $8
+DATA LC9<>+0(SB)/8, $0x6f6c625f31616873
+DATA LC9<>+8(SB)/8, $0x5f6168735f736b63
+DATA LC9<>+16(SB)/8, $0x34785f6e69616c70
+GLOBL LC9<>(SB), RODATA, $32

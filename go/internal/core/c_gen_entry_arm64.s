@@ -731,7 +731,7 @@ L143:
 LFE167:
 
 TEXT weigh_pair_isra_0<>(SB), NOSPLIT, $0-0
-LFB174:
+LFB175:
 	MOVD.W R30, -48(R26)
 	MOVZW $1, R3
 	MOVZW $2, R2
@@ -775,7 +775,7 @@ L172:
 	MOVWU R4, R0
 	MOVD.P 48(R26), R30
 	RET
-LFE174:
+LFE175:
 
 TEXT plan_pair_anew<>(SB), NOSPLIT, $0-0
 LFB105:
@@ -843,7 +843,7 @@ L185:
 LFE105:
 
 TEXT run_slots_isra_0<>(SB), NOSPLIT, $0-0
-LFB175:
+LFB176:
 	SUB $2400, R26, R26
 	MOVD R0, R8
 	MOVZW $40704, R3
@@ -1154,7 +1154,7 @@ L218:
 L220:
 	MOVD ZR, R3
 	JMP L201
-LFE175:
+LFE176:
 
 TEXT sum<>(SB), NOSPLIT, $0-0
 LFB166:
@@ -3494,20 +3494,131 @@ LFB155:
 LFE155:
 
 TEXT ·hli_go(SB), NOSPLIT, $0-0
-LFB171:
+LFB172:
 	MOVD.W R30, -32(R26)
 	MOVD R0, R4
 	MOVWU (R0), R2
-	CMPW $6, R2
+	CMPW $5, R2
 	BEQ L843
-	BHI L844
-	CMPW $3, R2
-	BEQ L845
-	BHI L846
-	CMPW $1, R2
-	BEQ L847
+	BLS L884
+	CMPW $8, R2
+	BEQ L851
+	BLS L885
+	CMPW $9, R2
+	BEQ L855
+	CMPW $10, R2
+	BNE L857
+	CALL search<>(SB)
+L842:
+	MOVD.P 32(R26), R30
+	RET
+L884:
 	CMPW $2, R2
-	BNE L881
+	BEQ L845
+	BLS L886
+	CMPW $3, R2
+	BEQ L887
+	MOVWU 4(R0), R0
+	MOVD 24(R4), R2
+	MOVD 72(R4), R1
+	MOVD R2, 16(R26)
+	CALL ·hl_kernel_chosen(SB)
+	MOVD ZR, R1
+	MOVD (R0), R3
+	MOVD 16(R26), R2
+	CBNZ R3, L867
+	MOVB ZR, (R2)
+L857:
+	MOVD ZR, R0
+	JMP L842
+L869:
+	MOVB R0, (R2)(R1)
+	ADD $1, R1, R1
+	CMP $63, R1
+	BEQ L888
+L867:
+	MOVBU (R3)(R1), R0
+	CBNZW R0, L869
+	ADD R1, R2, R2
+	MOVB ZR, (R2)
+	JMP L857
+L886:
+	CBZW R2, L889
+	MOVD 24(R0), R2
+	MOVD 112(R0), R0
+	CMP $4, R0
+	BHI L859
+	LSL $4, R0, R1
+	MOVD $isas<>+0(SB), R3
+	MOVD ZR, R0
+	MOVD (R3)(R1), R3
+	CBNZ R3, L860
+	JMP L859
+L861:
+	MOVB R1, (R2)(R0)
+	ADD $1, R0, R0
+	CMP $63, R0
+	BEQ L890
+L860:
+	MOVBU (R3)(R0), R1
+	CBNZW R1, L861
+	ADD R0, R2, R2
+L859:
+	MOVB ZR, (R2)
+	MOVD R4, 24(R26)
+	CALL ·hli_choice(SB)
+	UBFIZ $32, R0, $11, R5
+	MOVD R5, 16(R26)
+	CALL ·hli_choice(SB)
+	MOVD $hli_rows<>+0(SB), R3
+	MOVD $hli_rows<>+24(SB), R1
+	UBFX $11, R0, $5, R6
+	ADD $1944, R3, R3
+	MOVWU ZR, R0
+	LDP 16(R26), (R5, R4)
+L862:
+	MOVWU.P 80(R1), R2
+	ORRW R2, R0, R0
+	CMP R3, R1
+	BNE L862
+	ANDW R6, R0, R0
+	ORR R5, R0, R0
+	MOVD R0, 72(R4)
+	MOVD ZR, R0
+	JMP L842
+L889:
+	MOVD $hwcap<>+0(SB), R0
+	MOVD 72(R4), R1
+	MOVD R1, (R0)
+	MOVD R4, 16(R26)
+	CALL ·hli_choice(SB)
+	UBFX $11, R0, $1, R0
+	MOVD 16(R26), R4
+	MOVD R0, 72(R4)
+	MOVD ZR, R0
+	JMP L842
+L851:
+	CALL peek<>(SB)
+	JMP L842
+L885:
+	CMPW $6, R2
+	BEQ L891
+	CALL update<>(SB)
+	JMP L842
+L855:
+	MOVWU 4(R0), R1
+	LDP 48(R0), (R2, R3)
+	MOVD 88(R0), R0
+	MOVD R4, 16(R26)
+	CALL ·hl_hmac_key_init(SB)
+	MOVD 16(R26), R4
+	MOVW R0, 136(R4)
+	MOVD ZR, R0
+	JMP L842
+L891:
+	CALL sum<>(SB)
+	JMP L842
+L845:
 	MOVD $answers<>+0(SB), R1
 	MOVZ $6480, R0
 	ADD R0, R1, R2
@@ -3516,54 +3627,12 @@ L863:
 	ADD $4, R1, R1
 	CMP R2, R1
 	BNE L863
-	MOVWU 72(R4), R0
+	MOVD 72(R4), R0
+	CMP $0, R0
+	ORR $1, R0, R0
+	CSELW NE, R0, ZR, R0
 	MOVD R4, 16(R26)
 	CALL ·hl_restrict(SB)
-	MOVD 16(R26), R4
-	MOVW R0, 136(R4)
-L858:
-	MOVD ZR, R0
-	JMP L842
-L846:
-	CMPW $4, R2
-	BEQ L882
-	MOVWU 4(R0), R1
-	MOVD 80(R0), R0
-	MOVD R4, 16(R26)
-	CALL ·hl_init(SB)
-	MOVD 16(R26), R4
-	MOVW R0, 136(R4)
-	MOVD ZR, R0
-	JMP L842
-L844:
-	CMPW $9, R2
-	BEQ L852
-	BLS L883
-	CMPW $10, R2
-	BEQ L856
-	CMPW $11, R2
-	BNE L858
-	CALL search<>(SB)
-L842:
-	MOVD.P 32(R26), R30
-	RET
-L883:
-	CMPW $7, R2
-	BEQ L884
-	CALL update<>(SB)
-	JMP L842
-L852:
-	CALL peek<>(SB)
-	JMP L842
-L884:
-	CALL sum<>(SB)
-	JMP L842
-L856:
-	MOVWU 4(R0), R1
-	LDP 48(R0), (R2, R3)
-	MOVD 88(R0), R0
-	MOVD R4, 16(R26)
-	CALL ·hl_hmac_key_init(SB)
 	MOVD 16(R26), R4
 	MOVW R0, 136(R4)
 	MOVD ZR, R0
@@ -3578,73 +3647,7 @@ L843:
 	MOVW R0, 136(R4)
 	MOVD ZR, R0
 	JMP L842
-L881:
-	MOVD $hwcap<>+0(SB), R0
-	MOVD 72(R4), R1
-	MOVD R1, (R0)
-	CALL ·hli_choice(SB)
-	MOVD ZR, R0
-	JMP L842
-L847:
-	MOVD 24(R0), R2
-	MOVD 112(R0), R0
-	CMP $4, R0
-	BHI L860
-	LSL $4, R0, R1
-	MOVD $isas<>+0(SB), R3
-	MOVD ZR, R0
-	MOVD (R3)(R1), R3
-	CBNZ R3, L861
-	JMP L860
-L862:
-	MOVB R1, (R2)(R0)
-	ADD $1, R0, R0
-	CMP $63, R0
-	BEQ L885
-L861:
-	MOVBU (R3)(R0), R1
-	CBNZW R1, L862
-	ADD R0, R2, R2
-L860:
-	MOVB ZR, (R2)
-	MOVD R4, 24(R26)
-	CALL ·hli_choice(SB)
-	MOVW R0, 16(R26)
-	CALL ·hli_choice(SB)
-	UBFX $11, R0, $5, R0
-	MOVWU 16(R26), R1
-	UBFIZ $32, R1, $11, R1
-	ORR R0, R1, R1
-	MOVD 24(R26), R4
-	MOVD R1, 72(R4)
-	MOVD ZR, R0
-	JMP L842
-L882:
-	MOVWU 4(R0), R0
-	MOVD 24(R4), R2
-	MOVD 72(R4), R1
-	MOVD R2, 16(R26)
-	CALL ·hl_kernel_chosen(SB)
-	MOVD ZR, R1
-	MOVD (R0), R3
-	MOVD 16(R26), R2
-	CBNZ R3, L866
-	JMP L867
-L868:
-	MOVB R0, (R2)(R1)
-	ADD $1, R1, R1
-	CMP $63, R1
-	BEQ L886
-L866:
-	MOVBU (R3)(R1), R0
-	CBNZW R0, L868
-	ADD R1, R2, R2
-L867:
-	MOVB ZR, (R2)
 L887:
-	MOVD ZR, R0
-	JMP L842
-L845:
 	MOVD R0, 16(R26)
 	CALL ·hli_choice(SB)
 	MOVWU R0, R1
@@ -3691,30 +3694,29 @@ L845:
 	MOVD R1, 8(R4)
 	ADDW R1<<4, R0, R1
 	CMPW R5, R1
-	BHI L865
+	BHI L866
 	UDIVW R1, R5, R6
-L865:
+L866:
 	MOVWU 20(R19), R0
 	MUL R6, R0, R0
 	SUB $64, R0, R0
 	MOVD R0, 16(R4)
 	MOVD ZR, R0
 	JMP L842
-L886:
+L890:
+	ADD $63, R2, R2
+	JMP L859
+L888:
 	ADD $63, R2, R2
 	MOVB ZR, (R2)
-	JMP L887
-L885:
-	ADD $63, R2, R2
-	JMP L860
-LFE171:
+	JMP L857
+LFE172:
 
 GLOBL answers<>(SB), NOPTR, $6480
 
-DATA chains_0<>+48(SB)/8, $·hli_sha256_chain_neon(SB)
-DATA chains_0<>+56(SB)/8, $·hli_sha256_chain_sha3(SB)
-DATA chains_0<>+200(SB)/8, $·hli_keccak_chain_sha3(SB)
-GLOBL chains_0<>(SB), RODATA, $216
+DATA chains_0<>+40(SB)/8, $·hli_sha256_chain_neon(SB)
+DATA chains_0<>+176(SB)/8, $·hli_keccak_chain_sha3(SB)
+GLOBL chains_0<>(SB), RODATA, $192
 
 GLOBL choice<>(SB), NOPTR, $8
 
@@ -3729,7 +3731,7 @@ TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
 	MOVD R0, hli_detectors<>+16(SB)
 	RET
 
-DATA hli_first_row<>+0(SB)/8, $0x1b1915110c0600
+DATA hli_first_row<>+0(SB)/8, $0x1816120e0a0500
 GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
@@ -3739,238 +3741,211 @@ DATA hli_rows<>+24(SB)/8, $0x2
 DATA hli_rows<>+48(SB)/8, $0x1ea0256
 DATA hli_rows<>+80(SB)/8, $LC2<>+0(SB)
 DATA hli_rows<>+88(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+96(SB)/8, $0x400000000
-DATA hli_rows<>+104(SB)/8, $0x4
-DATA hli_rows<>+128(SB)/8, $0x1f70238
+DATA hli_rows<>+96(SB)/8, $0x200000000
+DATA hli_rows<>+104(SB)/8, $0x8
+DATA hli_rows<>+128(SB)/8, $0x710092
 DATA hli_rows<>+160(SB)/8, $LC4<>+0(SB)
-DATA hli_rows<>+168(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+176(SB)/8, $0x200000000
+DATA hli_rows<>+168(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+176(SB)/8, $0x300000000
 DATA hli_rows<>+184(SB)/8, $0x8
-DATA hli_rows<>+208(SB)/8, $0x710092
-DATA hli_rows<>+240(SB)/8, $LC6<>+0(SB)
-DATA hli_rows<>+248(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+256(SB)/8, $0x300000000
-DATA hli_rows<>+264(SB)/8, $0x8
-DATA hli_rows<>+288(SB)/8, $0xa900da
+DATA hli_rows<>+208(SB)/8, $0xa900da
+DATA hli_rows<>+240(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+248(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+256(SB)/8, $0x100000000
+DATA hli_rows<>+264(SB)/8, $0x1
+DATA hli_rows<>+288(SB)/8, $0xf50146
 DATA hli_rows<>+320(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+328(SB)/8, $LC8<>+0(SB)
+DATA hli_rows<>+328(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+336(SB)/8, $0x100000000
-DATA hli_rows<>+344(SB)/8, $0x1
-DATA hli_rows<>+368(SB)/8, $0xf50146
-DATA hli_rows<>+400(SB)/8, $LC9<>+0(SB)
-DATA hli_rows<>+408(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+416(SB)/8, $0x100000000
-DATA hli_rows<>+424(SB)/8, $0x8
-DATA hli_rows<>+448(SB)/8, $0x670067
-DATA hli_rows<>+480(SB)/8, $LC10<>+0(SB)
-DATA hli_rows<>+488(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+496(SB)/8, $0x400000001
-DATA hli_rows<>+504(SB)/8, $0x2
-DATA hli_rows<>+528(SB)/8, $0x3020579
-DATA hli_rows<>+560(SB)/8, $LC11<>+0(SB)
+DATA hli_rows<>+344(SB)/8, $0x8
+DATA hli_rows<>+368(SB)/8, $0x670067
+DATA hli_rows<>+400(SB)/8, $LC8<>+0(SB)
+DATA hli_rows<>+408(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+416(SB)/8, $0x400000001
+DATA hli_rows<>+424(SB)/8, $0x2
+DATA hli_rows<>+448(SB)/8, $0x3020579
+DATA hli_rows<>+480(SB)/8, $LC9<>+0(SB)
+DATA hli_rows<>+488(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+496(SB)/8, $0x200000001
+DATA hli_rows<>+504(SB)/8, $0x8
+DATA hli_rows<>+528(SB)/8, $0x630073
+DATA hli_rows<>+560(SB)/8, $LC10<>+0(SB)
 DATA hli_rows<>+568(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+576(SB)/8, $0x400000001
-DATA hli_rows<>+584(SB)/8, $0x4
-DATA hli_rows<>+608(SB)/8, $0x2cb0553
-DATA hli_rows<>+640(SB)/8, $LC12<>+0(SB)
-DATA hli_rows<>+648(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+656(SB)/8, $0x200000001
-DATA hli_rows<>+664(SB)/8, $0x8
-DATA hli_rows<>+688(SB)/8, $0x630073
-DATA hli_rows<>+720(SB)/8, $LC13<>+0(SB)
-DATA hli_rows<>+728(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+736(SB)/8, $0x300000001
+DATA hli_rows<>+576(SB)/8, $0x300000001
+DATA hli_rows<>+584(SB)/8, $0x8
+DATA hli_rows<>+608(SB)/8, $0x8500ab
+DATA hli_rows<>+640(SB)/8, $LC11<>+0(SB)
+DATA hli_rows<>+648(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+656(SB)/8, $0x100000001
+DATA hli_rows<>+664(SB)/8, $0x1
+DATA hli_rows<>+688(SB)/8, $0x1b30244
+DATA hli_rows<>+720(SB)/8, $LC12<>+0(SB)
+DATA hli_rows<>+728(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+736(SB)/8, $0x100000001
 DATA hli_rows<>+744(SB)/8, $0x8
-DATA hli_rows<>+768(SB)/8, $0x8500ab
-DATA hli_rows<>+800(SB)/8, $LC14<>+0(SB)
-DATA hli_rows<>+808(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+816(SB)/8, $0x100000001
-DATA hli_rows<>+824(SB)/8, $0x1
-DATA hli_rows<>+848(SB)/8, $0x1b30244
-DATA hli_rows<>+880(SB)/8, $LC15<>+0(SB)
-DATA hli_rows<>+888(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+896(SB)/8, $0x100000001
-DATA hli_rows<>+904(SB)/8, $0x8
-DATA hli_rows<>+928(SB)/8, $0x620062
+DATA hli_rows<>+768(SB)/8, $0x620062
+DATA hli_rows<>+800(SB)/8, $LC13<>+0(SB)
+DATA hli_rows<>+808(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+816(SB)/8, $0x200000002
+DATA hli_rows<>+824(SB)/8, $0x2
+DATA hli_rows<>+848(SB)/8, $0x3be06f1
+DATA hli_rows<>+880(SB)/8, $LC14<>+0(SB)
+DATA hli_rows<>+888(SB)/8, $LC15<>+0(SB)
+DATA hli_rows<>+896(SB)/8, $0x200000002
+DATA hli_rows<>+904(SB)/8, $0x10
+DATA hli_rows<>+928(SB)/8, $0x16501db
 DATA hli_rows<>+960(SB)/8, $LC16<>+0(SB)
-DATA hli_rows<>+968(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+976(SB)/8, $0x200000002
-DATA hli_rows<>+984(SB)/8, $0x2
-DATA hli_rows<>+1008(SB)/8, $0x3be06f1
+DATA hli_rows<>+968(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+976(SB)/8, $0x100000002
+DATA hli_rows<>+984(SB)/8, $0x1
+DATA hli_rows<>+1008(SB)/8, $0x22702e8
 DATA hli_rows<>+1040(SB)/8, $LC17<>+0(SB)
-DATA hli_rows<>+1048(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+1056(SB)/8, $0x200000002
-DATA hli_rows<>+1064(SB)/8, $0x4
-DATA hli_rows<>+1088(SB)/8, $0x404047e
+DATA hli_rows<>+1048(SB)/8, $LC15<>+0(SB)
+DATA hli_rows<>+1056(SB)/8, $0x100000002
+DATA hli_rows<>+1064(SB)/8, $0x10
+DATA hli_rows<>+1088(SB)/8, $0x109010c
 DATA hli_rows<>+1120(SB)/8, $LC18<>+0(SB)
-DATA hli_rows<>+1128(SB)/8, $LC19<>+0(SB)
-DATA hli_rows<>+1136(SB)/8, $0x200000002
-DATA hli_rows<>+1144(SB)/8, $0x10
-DATA hli_rows<>+1168(SB)/8, $0x16501db
-DATA hli_rows<>+1200(SB)/8, $LC20<>+0(SB)
-DATA hli_rows<>+1208(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+1216(SB)/8, $0x100000002
-DATA hli_rows<>+1224(SB)/8, $0x1
-DATA hli_rows<>+1248(SB)/8, $0x22702e8
+DATA hli_rows<>+1128(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1136(SB)/8, $0x400000003
+DATA hli_rows<>+1144(SB)/8, $0x2
+DATA hli_rows<>+1168(SB)/8, $0x36003b9
+DATA hli_rows<>+1200(SB)/8, $LC19<>+0(SB)
+DATA hli_rows<>+1208(SB)/8, $LC20<>+0(SB)
+DATA hli_rows<>+1216(SB)/8, $0x400000003
+DATA hli_rows<>+1224(SB)/8, $0x4
+DATA hli_rows<>+1248(SB)/8, $0x35d0388
 DATA hli_rows<>+1280(SB)/8, $LC21<>+0(SB)
-DATA hli_rows<>+1288(SB)/8, $LC19<>+0(SB)
-DATA hli_rows<>+1296(SB)/8, $0x100000002
-DATA hli_rows<>+1304(SB)/8, $0x10
-DATA hli_rows<>+1328(SB)/8, $0x109010c
+DATA hli_rows<>+1288(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1296(SB)/8, $0x800000003
+DATA hli_rows<>+1304(SB)/8, $0x2
+DATA hli_rows<>+1328(SB)/8, $0x3b50685
 DATA hli_rows<>+1360(SB)/8, $LC22<>+0(SB)
-DATA hli_rows<>+1368(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+1376(SB)/8, $0x400000003
-DATA hli_rows<>+1384(SB)/8, $0x2
-DATA hli_rows<>+1408(SB)/8, $0x36003b9
+DATA hli_rows<>+1368(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+1376(SB)/8, $0x100000003
+DATA hli_rows<>+1384(SB)/8, $0x1
+DATA hli_rows<>+1408(SB)/8, $0x15e01b9
 DATA hli_rows<>+1440(SB)/8, $LC23<>+0(SB)
-DATA hli_rows<>+1448(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+1456(SB)/8, $0x400000003
-DATA hli_rows<>+1464(SB)/8, $0x4
-DATA hli_rows<>+1488(SB)/8, $0x35d0388
+DATA hli_rows<>+1448(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1456(SB)/8, $0x400000004
+DATA hli_rows<>+1464(SB)/8, $0x2
+DATA hli_rows<>+1488(SB)/8, $0x2c802ca
 DATA hli_rows<>+1520(SB)/8, $LC24<>+0(SB)
 DATA hli_rows<>+1528(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+1536(SB)/8, $0x800000003
+DATA hli_rows<>+1536(SB)/8, $0x800000004
 DATA hli_rows<>+1544(SB)/8, $0x2
-DATA hli_rows<>+1568(SB)/8, $0x3b50685
+DATA hli_rows<>+1568(SB)/8, $0x2e502f2
 DATA hli_rows<>+1600(SB)/8, $LC25<>+0(SB)
-DATA hli_rows<>+1608(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+1616(SB)/8, $0x100000003
-DATA hli_rows<>+1624(SB)/8, $0x1
-DATA hli_rows<>+1648(SB)/8, $0x15e01b9
+DATA hli_rows<>+1608(SB)/8, $LC20<>+0(SB)
+DATA hli_rows<>+1616(SB)/8, $0x400000004
+DATA hli_rows<>+1624(SB)/8, $0x4
+DATA hli_rows<>+1648(SB)/8, $0x2aa02aa
 DATA hli_rows<>+1680(SB)/8, $LC26<>+0(SB)
-DATA hli_rows<>+1688(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+1696(SB)/8, $0x400000004
-DATA hli_rows<>+1704(SB)/8, $0x2
-DATA hli_rows<>+1728(SB)/8, $0x2c802ca
+DATA hli_rows<>+1688(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+1696(SB)/8, $0x100000004
+DATA hli_rows<>+1704(SB)/8, $0x1
+DATA hli_rows<>+1728(SB)/8, $0x1210121
 DATA hli_rows<>+1760(SB)/8, $LC27<>+0(SB)
-DATA hli_rows<>+1768(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+1776(SB)/8, $0x800000004
-DATA hli_rows<>+1784(SB)/8, $0x2
-DATA hli_rows<>+1808(SB)/8, $0x2e502f2
+DATA hli_rows<>+1768(SB)/8, $LC20<>+0(SB)
+DATA hli_rows<>+1776(SB)/8, $0x200000005
+DATA hli_rows<>+1784(SB)/8, $0x4
+DATA hli_rows<>+1808(SB)/8, $0x3e80640
 DATA hli_rows<>+1840(SB)/8, $LC28<>+0(SB)
-DATA hli_rows<>+1848(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+1856(SB)/8, $0x400000004
-DATA hli_rows<>+1864(SB)/8, $0x4
-DATA hli_rows<>+1888(SB)/8, $0x2aa02aa
-DATA hli_rows<>+1920(SB)/8, $LC29<>+0(SB)
-DATA hli_rows<>+1928(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+1936(SB)/8, $0x100000004
-DATA hli_rows<>+1944(SB)/8, $0x1
-DATA hli_rows<>+1968(SB)/8, $0x1210121
-DATA hli_rows<>+2000(SB)/8, $LC30<>+0(SB)
-DATA hli_rows<>+2008(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2016(SB)/8, $0x200000005
-DATA hli_rows<>+2024(SB)/8, $0x4
-DATA hli_rows<>+2048(SB)/8, $0x3e80640
-DATA hli_rows<>+2080(SB)/8, $LC31<>+0(SB)
-DATA hli_rows<>+2088(SB)/8, $LC8<>+0(SB)
-DATA hli_rows<>+2096(SB)/8, $0x100000005
-DATA hli_rows<>+2104(SB)/8, $0x1
-DATA hli_rows<>+2128(SB)/8, $0x352044c
-GLOBL hli_rows<>(SB), NOPTR, $2160
+DATA hli_rows<>+1848(SB)/8, $LC6<>+0(SB)
+DATA hli_rows<>+1856(SB)/8, $0x100000005
+DATA hli_rows<>+1864(SB)/8, $0x1
+DATA hli_rows<>+1888(SB)/8, $0x352044c
+GLOBL hli_rows<>(SB), NOPTR, $1920
 
 TEXT ·link_sha1(SB), NOSPLIT, $0-0
 	MOVD $·hli_sha1_blocks_neon(SB), R0
 	MOVD R0, hli_rows<>+32(SB)
 	MOVD $·hli_sha1_scheduled_neon(SB), R0
 	MOVD R0, hli_rows<>+40(SB)
-	MOVD $·hli_sha1_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+112(SB)
-	MOVD $·hli_sha1_scheduled_sha3(SB), R0
-	MOVD R0, hli_rows<>+120(SB)
 	MOVD $·hli_sha1_blocks_sha_x2(SB), R0
-	MOVD R0, hli_rows<>+192(SB)
+	MOVD R0, hli_rows<>+112(SB)
 	MOVD $·hli_sha1_blocks_sha_x3(SB), R0
-	MOVD R0, hli_rows<>+272(SB)
+	MOVD R0, hli_rows<>+192(SB)
 	MOVD $·hli_sha1_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+352(SB)
+	MOVD R0, hli_rows<>+272(SB)
 	MOVD $·hli_sha1_scheduled_scalar(SB), R0
-	MOVD R0, hli_rows<>+360(SB)
+	MOVD R0, hli_rows<>+280(SB)
 	MOVD $·hli_sha1_blocks_sha_x1(SB), R0
-	MOVD R0, hli_rows<>+432(SB)
+	MOVD R0, hli_rows<>+352(SB)
 	RET
 
 TEXT ·link_sha256(SB), NOSPLIT, $0-0
 	MOVD $·hli_sha256_blocks_neon(SB), R0
-	MOVD R0, hli_rows<>+512(SB)
+	MOVD R0, hli_rows<>+432(SB)
 	MOVD $·hli_sha256_scheduled_neon(SB), R0
-	MOVD R0, hli_rows<>+520(SB)
-	MOVD $·hli_sha256_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+592(SB)
-	MOVD $·hli_sha256_scheduled_sha3(SB), R0
-	MOVD R0, hli_rows<>+600(SB)
+	MOVD R0, hli_rows<>+440(SB)
 	MOVD $·hli_sha256_blocks_sha_x2(SB), R0
-	MOVD R0, hli_rows<>+672(SB)
+	MOVD R0, hli_rows<>+512(SB)
 	MOVD $·hli_sha256_blocks_sha_x3(SB), R0
-	MOVD R0, hli_rows<>+752(SB)
+	MOVD R0, hli_rows<>+592(SB)
 	MOVD $·hli_sha256_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+832(SB)
+	MOVD R0, hli_rows<>+672(SB)
 	MOVD $·hli_sha256_scheduled_scalar(SB), R0
-	MOVD R0, hli_rows<>+840(SB)
+	MOVD R0, hli_rows<>+680(SB)
 	MOVD $·hli_sha256_blocks_sha_x1(SB), R0
-	MOVD R0, hli_rows<>+912(SB)
+	MOVD R0, hli_rows<>+752(SB)
 	RET
 
 TEXT ·link_sha512(SB), NOSPLIT, $0-0
 	MOVD $·hli_sha512_blocks_neon(SB), R0
-	MOVD R0, hli_rows<>+992(SB)
+	MOVD R0, hli_rows<>+832(SB)
 	MOVD $·hli_sha512_scheduled_neon(SB), R0
-	MOVD R0, hli_rows<>+1000(SB)
-	MOVD $·hli_sha512_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+1072(SB)
-	MOVD $·hli_sha512_scheduled_sha3(SB), R0
-	MOVD R0, hli_rows<>+1080(SB)
+	MOVD R0, hli_rows<>+840(SB)
 	MOVD $·hli_sha512_blocks_sha512_x2(SB), R0
-	MOVD R0, hli_rows<>+1152(SB)
+	MOVD R0, hli_rows<>+912(SB)
 	MOVD $·hli_sha512_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+1232(SB)
+	MOVD R0, hli_rows<>+992(SB)
 	MOVD $·hli_sha512_scheduled_scalar(SB), R0
-	MOVD R0, hli_rows<>+1240(SB)
+	MOVD R0, hli_rows<>+1000(SB)
 	MOVD $·hli_sha512_blocks_sha512_x1(SB), R0
-	MOVD R0, hli_rows<>+1312(SB)
+	MOVD R0, hli_rows<>+1072(SB)
 	RET
 
 TEXT ·link_ripemd160(SB), NOSPLIT, $0-0
 	MOVD $·hli_ripemd160_blocks_neon(SB), R0
-	MOVD R0, hli_rows<>+1392(SB)
+	MOVD R0, hli_rows<>+1152(SB)
 	MOVD $·hli_ripemd160_scheduled_neon(SB), R0
-	MOVD R0, hli_rows<>+1400(SB)
+	MOVD R0, hli_rows<>+1160(SB)
 	MOVD $·hli_ripemd160_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+1472(SB)
+	MOVD R0, hli_rows<>+1232(SB)
 	MOVD $·hli_ripemd160_scheduled_sha3(SB), R0
-	MOVD R0, hli_rows<>+1480(SB)
+	MOVD R0, hli_rows<>+1240(SB)
 	MOVD $·hli_ripemd160_blocks_neon_x2(SB), R0
-	MOVD R0, hli_rows<>+1552(SB)
+	MOVD R0, hli_rows<>+1312(SB)
 	MOVD $·hli_ripemd160_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+1632(SB)
+	MOVD R0, hli_rows<>+1392(SB)
 	MOVD $·hli_ripemd160_scheduled_scalar(SB), R0
-	MOVD R0, hli_rows<>+1640(SB)
+	MOVD R0, hli_rows<>+1400(SB)
 	RET
 
 TEXT ·link_md5(SB), NOSPLIT, $0-0
 	MOVD $·hli_md5_blocks_neon(SB), R0
-	MOVD R0, hli_rows<>+1712(SB)
+	MOVD R0, hli_rows<>+1472(SB)
 	MOVD $·hli_md5_scheduled_neon(SB), R0
-	MOVD R0, hli_rows<>+1720(SB)
+	MOVD R0, hli_rows<>+1480(SB)
 	MOVD $·hli_md5_pair_blocks_neon(SB), R0
-	MOVD R0, hli_rows<>+1792(SB)
+	MOVD R0, hli_rows<>+1552(SB)
 	MOVD $·hli_md5_pair_scheduled_neon(SB), R0
-	MOVD R0, hli_rows<>+1800(SB)
+	MOVD R0, hli_rows<>+1560(SB)
 	MOVD $·hli_md5_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+1872(SB)
+	MOVD R0, hli_rows<>+1632(SB)
 	MOVD $·hli_md5_scheduled_sha3(SB), R0
-	MOVD R0, hli_rows<>+1880(SB)
+	MOVD R0, hli_rows<>+1640(SB)
 	MOVD $·hli_md5_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+1952(SB)
+	MOVD R0, hli_rows<>+1712(SB)
 	MOVD $·hli_md5_scheduled_scalar(SB), R0
-	MOVD R0, hli_rows<>+1960(SB)
+	MOVD R0, hli_rows<>+1720(SB)
 	RET
 
 TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	MOVD $·hli_keccak_blocks_sha3(SB), R0
-	MOVD R0, hli_rows<>+2032(SB)
+	MOVD R0, hli_rows<>+1792(SB)
 	MOVD $·hli_keccak_blocks_scalar(SB), R0
-	MOVD R0, hli_rows<>+2112(SB)
+	MOVD R0, hli_rows<>+1872(SB)
 	RET
 
 DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
@@ -4051,14 +4026,14 @@ GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
 
 GLOBL hwcap<>(SB), NOPTR, $8
 
-DATA isas<>+0(SB)/8, $LC8<>+0(SB)
+DATA isas<>+0(SB)/8, $LC6<>+0(SB)
 DATA isas<>+16(SB)/8, $LC1<>+0(SB)
 DATA isas<>+24(SB)/8, $0x1
-DATA isas<>+32(SB)/8, $LC3<>+0(SB)
+DATA isas<>+32(SB)/8, $LC20<>+0(SB)
 DATA isas<>+40(SB)/8, $0x8
-DATA isas<>+48(SB)/8, $LC5<>+0(SB)
+DATA isas<>+48(SB)/8, $LC3<>+0(SB)
 DATA isas<>+56(SB)/8, $0x6
-DATA isas<>+64(SB)/8, $LC19<>+0(SB)
+DATA isas<>+64(SB)/8, $LC15<>+0(SB)
 DATA isas<>+72(SB)/8, $0x10
 GLOBL isas<>(SB), RODATA, $80
 
@@ -4070,140 +4045,126 @@ DATA LC1<>+0(SB)/8, $0x6e6f656e
 GLOBL LC1<>(SB), RODATA, $8
 
 DATA LC10<>+0(SB)/8, $0x625f363532616873
-DATA LC10<>+8(SB)/8, $0x656e5f736b636f6c
-DATA LC10<>+16(SB)/8, $0x6e6f
+DATA LC10<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC10<>+16(SB)/8, $0x33785f61
 GLOBL LC10<>(SB), RODATA, $24
 
 DATA LC11<>+0(SB)/8, $0x625f363532616873
-DATA LC11<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC11<>+16(SB)/8, $0x3361
+DATA LC11<>+8(SB)/8, $0x63735f736b636f6c
+DATA LC11<>+16(SB)/8, $0x72616c61
 GLOBL LC11<>(SB), RODATA, $24
 
 DATA LC12<>+0(SB)/8, $0x625f363532616873
 DATA LC12<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC12<>+16(SB)/8, $0x32785f61
+DATA LC12<>+16(SB)/8, $0x31785f61
 GLOBL LC12<>(SB), RODATA, $24
 
-DATA LC13<>+0(SB)/8, $0x625f363532616873
-DATA LC13<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC13<>+16(SB)/8, $0x33785f61
+DATA LC13<>+0(SB)/8, $0x625f323135616873
+DATA LC13<>+8(SB)/8, $0x656e5f736b636f6c
+DATA LC13<>+16(SB)/8, $0x6e6f
 GLOBL LC13<>(SB), RODATA, $24
 
-DATA LC14<>+0(SB)/8, $0x625f363532616873
-DATA LC14<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC14<>+16(SB)/8, $0x72616c61
+DATA LC14<>+0(SB)/8, $0x625f323135616873
+DATA LC14<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC14<>+16(SB)/8, $0x32785f32313561
 GLOBL LC14<>(SB), RODATA, $24
 
-DATA LC15<>+0(SB)/8, $0x625f363532616873
-DATA LC15<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC15<>+16(SB)/8, $0x31785f61
-GLOBL LC15<>(SB), RODATA, $24
+DATA LC15<>+0(SB)/8, $0x323135616873
+GLOBL LC15<>(SB), RODATA, $8
 
 DATA LC16<>+0(SB)/8, $0x625f323135616873
-DATA LC16<>+8(SB)/8, $0x656e5f736b636f6c
-DATA LC16<>+16(SB)/8, $0x6e6f
+DATA LC16<>+8(SB)/8, $0x63735f736b636f6c
+DATA LC16<>+16(SB)/8, $0x72616c61
 GLOBL LC16<>(SB), RODATA, $24
 
 DATA LC17<>+0(SB)/8, $0x625f323135616873
 DATA LC17<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC17<>+16(SB)/8, $0x3361
+DATA LC17<>+16(SB)/8, $0x31785f32313561
 GLOBL LC17<>(SB), RODATA, $24
 
-DATA LC18<>+0(SB)/8, $0x625f323135616873
-DATA LC18<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC18<>+16(SB)/8, $0x32785f32313561
+DATA LC18<>+0(SB)/8, $0x3631646d65706972
+DATA LC18<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC18<>+16(SB)/8, $0x6e6f656e5f
 GLOBL LC18<>(SB), RODATA, $24
 
-DATA LC19<>+0(SB)/8, $0x323135616873
-GLOBL LC19<>(SB), RODATA, $8
+DATA LC19<>+0(SB)/8, $0x3631646d65706972
+DATA LC19<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC19<>+16(SB)/8, $0x336168735f
+GLOBL LC19<>(SB), RODATA, $24
 
 DATA LC2<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC2<>+8(SB)/8, $0x336168735f736b63
+DATA LC2<>+8(SB)/8, $0x5f6168735f736b63
+DATA LC2<>+16(SB)/8, $0x3278
 GLOBL LC2<>(SB), RODATA, $24
 
-DATA LC20<>+0(SB)/8, $0x625f323135616873
-DATA LC20<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC20<>+16(SB)/8, $0x72616c61
-GLOBL LC20<>(SB), RODATA, $24
+DATA LC20<>+0(SB)/8, $0x33616873
+GLOBL LC20<>(SB), RODATA, $8
 
-DATA LC21<>+0(SB)/8, $0x625f323135616873
-DATA LC21<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC21<>+16(SB)/8, $0x31785f32313561
-GLOBL LC21<>(SB), RODATA, $24
+DATA LC21<>+0(SB)/8, $0x3631646d65706972
+DATA LC21<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC21<>+16(SB)/8, $0x32785f6e6f656e5f
+GLOBL LC21<>(SB), RODATA, $32
 
 DATA LC22<>+0(SB)/8, $0x3631646d65706972
 DATA LC22<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC22<>+16(SB)/8, $0x6e6f656e5f
+DATA LC22<>+16(SB)/8, $0x72616c6163735f
 GLOBL LC22<>(SB), RODATA, $24
 
-DATA LC23<>+0(SB)/8, $0x3631646d65706972
-DATA LC23<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC23<>+16(SB)/8, $0x336168735f
-GLOBL LC23<>(SB), RODATA, $24
+DATA LC23<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC23<>+8(SB)/8, $0x6e6f656e5f736b
+GLOBL LC23<>(SB), RODATA, $16
 
-DATA LC24<>+0(SB)/8, $0x3631646d65706972
-DATA LC24<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC24<>+16(SB)/8, $0x32785f6e6f656e5f
-GLOBL LC24<>(SB), RODATA, $32
+DATA LC24<>+0(SB)/8, $0x726961705f35646d
+DATA LC24<>+8(SB)/8, $0x5f736b636f6c625f
+DATA LC24<>+16(SB)/8, $0x6e6f656e
+GLOBL LC24<>(SB), RODATA, $24
 
-DATA LC25<>+0(SB)/8, $0x3631646d65706972
-DATA LC25<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC25<>+16(SB)/8, $0x72616c6163735f
-GLOBL LC25<>(SB), RODATA, $24
+DATA LC25<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC25<>+8(SB)/8, $0x336168735f736b
+GLOBL LC25<>(SB), RODATA, $16
 
 DATA LC26<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC26<>+8(SB)/8, $0x6e6f656e5f736b
-GLOBL LC26<>(SB), RODATA, $16
+DATA LC26<>+8(SB)/8, $0x616c6163735f736b
+DATA LC26<>+16(SB)/8, $0x72
+GLOBL LC26<>(SB), RODATA, $24
 
-DATA LC27<>+0(SB)/8, $0x726961705f35646d
-DATA LC27<>+8(SB)/8, $0x5f736b636f6c625f
-DATA LC27<>+16(SB)/8, $0x6e6f656e
+DATA LC27<>+0(SB)/8, $0x625f6b616363656b
+DATA LC27<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC27<>+16(SB)/8, $0x3361
 GLOBL LC27<>(SB), RODATA, $24
 
-DATA LC28<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC28<>+8(SB)/8, $0x336168735f736b
-GLOBL LC28<>(SB), RODATA, $16
+DATA LC28<>+0(SB)/8, $0x625f6b616363656b
+DATA LC28<>+8(SB)/8, $0x63735f736b636f6c
+DATA LC28<>+16(SB)/8, $0x72616c61
+GLOBL LC28<>(SB), RODATA, $24
 
-DATA LC29<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC29<>+8(SB)/8, $0x616c6163735f736b
-DATA LC29<>+16(SB)/8, $0x72
-GLOBL LC29<>(SB), RODATA, $24
-
-DATA LC3<>+0(SB)/8, $0x33616873
+DATA LC3<>+0(SB)/8, $0x616873
 GLOBL LC3<>(SB), RODATA, $8
-
-DATA LC30<>+0(SB)/8, $0x625f6b616363656b
-DATA LC30<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC30<>+16(SB)/8, $0x3361
-GLOBL LC30<>(SB), RODATA, $24
-
-DATA LC31<>+0(SB)/8, $0x625f6b616363656b
-DATA LC31<>+8(SB)/8, $0x63735f736b636f6c
-DATA LC31<>+16(SB)/8, $0x72616c61
-GLOBL LC31<>(SB), RODATA, $24
 
 DATA LC4<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC4<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC4<>+16(SB)/8, $0x3278
+DATA LC4<>+16(SB)/8, $0x3378
 GLOBL LC4<>(SB), RODATA, $24
 
-DATA LC5<>+0(SB)/8, $0x616873
-GLOBL LC5<>(SB), RODATA, $8
+DATA LC5<>+0(SB)/8, $0x6f6c625f31616873
+DATA LC5<>+8(SB)/8, $0x6c6163735f736b63
+DATA LC5<>+16(SB)/8, $0x7261
+GLOBL LC5<>(SB), RODATA, $24
 
-DATA LC6<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC6<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC6<>+16(SB)/8, $0x3378
-GLOBL LC6<>(SB), RODATA, $24
+DATA LC6<>+0(SB)/8, $0x72616c616373
+GLOBL LC6<>(SB), RODATA, $8
 
 DATA LC7<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC7<>+8(SB)/8, $0x6c6163735f736b63
-DATA LC7<>+16(SB)/8, $0x7261
+DATA LC7<>+8(SB)/8, $0x5f6168735f736b63
+DATA LC7<>+16(SB)/8, $0x3178
 GLOBL LC7<>(SB), RODATA, $24
 
-DATA LC8<>+0(SB)/8, $0x72616c616373
-GLOBL LC8<>(SB), RODATA, $8
+DATA LC8<>+0(SB)/8, $0x625f363532616873
+DATA LC8<>+8(SB)/8, $0x656e5f736b636f6c
+DATA LC8<>+16(SB)/8, $0x6e6f
+GLOBL LC8<>(SB), RODATA, $24
 
-DATA LC9<>+0(SB)/8, $0x6f6c625f31616873
-DATA LC9<>+8(SB)/8, $0x5f6168735f736b63
-DATA LC9<>+16(SB)/8, $0x3178
+DATA LC9<>+0(SB)/8, $0x625f363532616873
+DATA LC9<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC9<>+16(SB)/8, $0x32785f61
 GLOBL LC9<>(SB), RODATA, $24

@@ -18,8 +18,16 @@ import (
 //
 //go:generate python3 gen/text.py
 
-// Enabled says whether the C core is in use.
-const Enabled = true
+// Compiled says whether the C core is in the program.
+const Compiled = true
+
+// Enabled says whether the C core is in use: on amd64 it needs AVX2.
+func Enabled() bool { return isAvailable() && !machine.off.Load() }
+
+func isAvailable() bool {
+	setUp()
+	return machine.available
+}
 
 // Ctx is a running computation: hl_ctx of the C core. Its zero value must be initialised.
 type Ctx struct {
@@ -89,7 +97,6 @@ const (
 	opRestrict
 	opCosts
 	opKernel
-	opInit
 	opOne
 	opSum
 	opUpdate
@@ -159,6 +166,14 @@ func (c *call) run() {
 
 // runOn makes a call in slices: between them the garbage collector may stop the goroutine.
 func (c *call) runOn(s *scratch) {
+	if !Enabled() {
+		c.runInGo(s)
+		return
+	}
+	c.runInC(s)
+}
+
+func (c *call) runInC(s *scratch) {
 	for enter(c, s) != 0 {
 	}
 	if c.status != 0 {
@@ -176,6 +191,14 @@ var statuses = [...]string{
 	8: "two arguments contradict each other",
 }
 
+// ask makes a call of the core itself, which hashes nothing.
+func (c *call) ask() {
+	from := placeOf(c)
+	s := takeScratch(from)
+	c.runInC(s)
+	s.free(from)
+}
+
 // costs are those of an algorithm on this machine, from registry.def. entry.c measures the slices by them.
 type costs struct {
 	block   uint64 // many messages, one message << 32
@@ -191,22 +214,26 @@ var choosing sync.Mutex
 // The functions Use... return alg. They make the kernels of its block function known to the core, which all other calls
 // need. A program has only the kernels of the functions that it calls.
 
-func UseSHA1(alg Alg) Alg      { return use(alg, link_sha1) }
-func UseSHA1DC() Alg           { return use(SHA1DC, func() { link_sha1(); link_sha1dc() }) }
-func UseSHA256(alg Alg) Alg    { return use(alg, link_sha256) }
-func UseSHA512(alg Alg) Alg    { return use(alg, link_sha512) }
-func UseRIPEMD160(alg Alg) Alg { return use(alg, link_ripemd160) }
-func UseMD5(alg Alg) Alg       { return use(alg, link_md5) }
-func UseKeccak(alg Alg) Alg    { return use(alg, link_keccak) }
+func UseSHA1(alg Alg) Alg      { return use(alg, link_sha1, &sha1Way) }
+func UseSHA256(alg Alg) Alg    { return use(alg, link_sha256, &sha256Way) }
+func UseSHA512(alg Alg) Alg    { return use(alg, link_sha512, &sha512Way) }
+func UseRIPEMD160(alg Alg) Alg { return use(alg, link_ripemd160, &ripemd160Way) }
+func UseMD5(alg Alg) Alg       { return use(alg, link_md5, &md5Way) }
+func UseKeccak(alg Alg) Alg    { return use(alg, link_keccak, &keccakWay) }
 
-func use(alg Alg, link func()) Alg {
+func UseSHA1DC() Alg {
+	UseSHA1(SHA1)
+	return use(SHA1DC, link_sha1dc, &sha1dcWay)
+}
+
+func use(alg Alg, link func(), way *way) Alg {
 	if costsOf[alg].Load() == nil {
-		useFirst(alg, link)
+		useFirst(alg, link, way)
 	}
 	return alg
 }
 
-func useFirst(alg Alg, link func()) {
+func useFirst(alg Alg, link func(), way *way) {
 	setUp()
 	choosing.Lock()
 	defer choosing.Unlock()
@@ -214,13 +241,16 @@ func useFirst(alg Alg, link func()) {
 		return // another goroutine was first
 	}
 	body := alg.Info().Body
-	link()
-	_, _, allowed := isas(0)
-	restrict(allowed) // what is chosen depends on the kernels that are known
+	if machine.available {
+		link()
+		_, _, allowed := isas(0)
+		restrict(allowed) // what is chosen depends on the kernels that are known
+	}
 	for _, alg := range append([]Alg{alg}, All...) {
-		if alg.Info().Body == body {
-			c := call{op: opInit, alg: alg, begin: &fresh[alg]}
-			c.run()
+		if alg.Info().Body == body && ways[alg] == nil {
+			fresh[alg].alg = uint32(alg)
+			ways[alg] = way
+			fresh[alg].setHash(way.new(alg))
 			setCosts(alg)
 		}
 	}
@@ -228,17 +258,27 @@ func useFirst(alg Alg, link func()) {
 
 // setUp tells the core what this machine has. All calls need it.
 func setUp() {
-	machine.Do(func() {
+	machine.once.Do(func() {
 		c := call{op: opSetup, count: int(hwcap())}
-		c.run()
+		c.ask()
+		machine.available = c.count != 0
 	})
 }
 
-var machine sync.Once
+// machine is what setUp has found out. off: [Restrict] has left out the core.
+var machine struct {
+	once      sync.Once
+	available bool
+	off       atomic.Bool
+}
 
 func setCosts(alg Alg) {
+	if !machine.available {
+		costsOf[alg].Store(&inGo)
+		return
+	}
 	c := call{op: opCosts, alg: alg}
-	c.run()
+	c.ask()
 	costsOf[alg].Store(&c.costs)
 }
 
@@ -485,7 +525,7 @@ func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
 		return 0
 	}
 	costs := costsOf[s.Alg].Load()
-	if len(s.Suffix) > costs.longest || // one call hashes it at least 16 times
+	if !Enabled() || len(s.Suffix) > costs.longest || // one call hashes it at least 16 times
 		s.Alg.Info().IsSponge() || s.Again.Info().IsSponge() { // the core does not search by sponges
 		return searchEach(s, first, last, nonces)
 	}
@@ -532,20 +572,22 @@ func (c *costs) ofMany() uint64 { return uint64(uint32(c.block)) }
 func isas(i int) (name string, available, allowed int) {
 	var text [64]byte
 	c := call{op: opISA, dst: &text[0], next: i}
-	c.run()
+	c.ask()
 	name, _, _ = strings.Cut(string(text[:]), "\x00")
 	return name, c.count & (1<<32 - 1), c.count >> 32
 }
 
 func restrict(allowed int) {
 	c := call{op: opRestrict, count: allowed}
-	c.run()
+	c.ask()
 }
 
-// Implementations returns the instruction sets that this machine has kernels for.
+// Implementations returns "go", and the instruction sets that this machine has kernels for.
 func Implementations() []string {
-	setUp()
-	var names []string
+	names := []string{"go"}
+	if !isAvailable() {
+		return names
+	}
 	for i := 0; ; i++ {
 		name, available, _ := isas(i)
 		if name == "" {
@@ -559,21 +601,27 @@ func Implementations() []string {
 
 // Kernel returns the name of the kernel that hashes n long messages.
 func Kernel(alg Alg, n int) string {
+	if !Enabled() {
+		return "go"
+	}
 	var text [64]byte
 	c := call{op: opKernel, alg: alg, dst: &text[0], count: n}
-	c.run()
+	c.ask()
 	name, _, _ := strings.Cut(string(text[:]), "\x00")
 	return name
 }
 
 // Restrict makes the process choose only kernels of the named instruction sets. No names remove the restriction.
 func Restrict(names []string) error {
-	setUp()
+	available := isAvailable()
 	wanted := 0
 	for _, name := range names {
-		for i := 0; ; i++ {
-			known, available, _ := isas(i)
-			if known == name && available>>i&1 != 0 {
+		for i := 0; name != "go"; i++ {
+			known, sets := "", 0
+			if available {
+				known, sets, _ = isas(i)
+			}
+			if known == name && sets>>i&1 != 0 {
 				wanted |= 1 << i
 				break
 			}
@@ -585,6 +633,10 @@ func Restrict(names []string) error {
 	}
 	choosing.Lock()
 	defer choosing.Unlock()
+	machine.off.Store(len(names) > 0 && wanted == 0)
+	if !available {
+		return nil
+	}
 	restrict(wanted)
 	for _, alg := range All {
 		if costsOf[alg].Load() != nil {

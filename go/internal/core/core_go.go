@@ -5,20 +5,15 @@
 package core
 
 import (
-	"bytes"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha3"
-	"crypto/sha512"
 	"fmt"
 	"hash"
-
-	"github.com/hashloom/hashloom/go/internal/ripemd160"
 )
 
+// Compiled says whether the C core is in the program.
+const Compiled = false
+
 // Enabled says whether the C core is in use.
-const Enabled = false
+func Enabled() bool { return false }
 
 // Ctx is a running computation. Its zero value must be initialised. Copying the structure does not copy the
 // computation: use Copy.
@@ -44,62 +39,25 @@ func UseKeccak(alg Alg) Alg    { return alg }
 
 // Sum writes the digest of msg to dst, which has room for it.
 func Sum(alg Alg, dst, msg []byte) {
-	switch {
-	case alg == RIPEMD160:
-		sum := ripemd160.Sum(msg)
-		copy(dst, sum[:])
-	case !sumStandard(alg, dst, msg):
-		h := newHash(alg)
-		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
-		copy(dst, h.Sum(nil))
+	dst = dst[:alg.Size()]
+	switch alg.Info().Body { // no call of a way's: then nothing moves to the heap
+	case "sha1":
+		if alg == SHA1DC {
+			sumSHA1DC(alg, dst, msg)
+			return
+		}
+		sumSHA1(alg, dst, msg)
+	case "sha256":
+		sumSHA256(alg, dst, msg)
+	case "sha512":
+		sumSHA512(alg, dst, msg)
+	case "ripemd160":
+		sumRIPEMD160(alg, dst, msg)
+	case "md5":
+		sumMD5(alg, dst, msg)
+	case "keccak":
+		sumKeccak(alg, dst, msg)
 	}
-}
-
-// sumStandard writes the digest of msg to dst, or reports that the standard library cannot.
-func sumStandard(alg Alg, dst, msg []byte) bool {
-	switch alg {
-	case MD5:
-		sum := md5.Sum(msg)
-		copy(dst, sum[:])
-	case SHA1:
-		sum := sha1.Sum(msg)
-		copy(dst, sum[:])
-	case SHA224:
-		sum := sha256.Sum224(msg)
-		copy(dst, sum[:])
-	case SHA256:
-		sum := sha256.Sum256(msg)
-		copy(dst, sum[:])
-	case SHA384:
-		sum := sha512.Sum384(msg)
-		copy(dst, sum[:])
-	case SHA512:
-		sum := sha512.Sum512(msg)
-		copy(dst, sum[:])
-	case SHA512_224:
-		sum := sha512.Sum512_224(msg)
-		copy(dst, sum[:])
-	case SHA512_256:
-		sum := sha512.Sum512_256(msg)
-		copy(dst, sum[:])
-	case SHA3_224:
-		sum := sha3.Sum224(msg)
-		copy(dst, sum[:])
-	case SHA3_256:
-		sum := sha3.Sum256(msg)
-		copy(dst, sum[:])
-	case SHA3_384:
-		sum := sha3.Sum384(msg)
-		copy(dst, sum[:])
-	case SHA3_512:
-		sum := sha3.Sum512(msg)
-		copy(dst, sum[:])
-	case SHAKE128, SHAKE256:
-		sumXOF(alg, dst[:alg.Size()], msg)
-	default:
-		return false
-	}
-	return true
 }
 
 // SumMany writes the digest of msgs[i] to dst[i*size:], with len(dst) == len(msgs)*size.

@@ -4,7 +4,6 @@ package core
 
 import (
 	"encoding/binary"
-	"errors"
 	"hash"
 	"math/bits"
 )
@@ -136,9 +135,36 @@ func (d *sha1dc) Clone() (hash.Cloner, error) {
 	return &c, nil
 }
 
-func (d *sha1dc) AppendBinary(b []byte) ([]byte, error) { return b, errors.ErrUnsupported }
+// AppendBinary appends the state as AppendState has it: the verdict is the sixth word.
+func (d *sha1dc) AppendBinary(b []byte) ([]byte, error) {
+	for _, word := range d.state {
+		b = binary.BigEndian.AppendUint32(b, word)
+	}
+	b = binary.BigEndian.AppendUint32(b, d.verdict())
+	b = append(b, d.held[:]...)
+	return binary.BigEndian.AppendUint64(b, d.n), nil
+}
 
-func (d *sha1dc) UnmarshalBinary(b []byte) error { return errors.ErrUnsupported }
+func (d *sha1dc) UnmarshalBinary(b []byte) error {
+	if err := SHA1DC.Info().checkState(b); err != nil {
+		return err
+	}
+	for i := range d.state {
+		d.state[i] = binary.BigEndian.Uint32(b[4*i:])
+	}
+	d.found = binary.BigEndian.Uint32(b[20:]) != 0
+	copy(d.held[:], b[24:])
+	d.n = binary.BigEndian.Uint64(b[24+64:])
+	return nil
+}
+
+// verdict is the sixth word of a digest.
+func (d *sha1dc) verdict() uint32 {
+	if d.found {
+		return 1 << 24
+	}
+	return 0
+}
 
 func (d *sha1dc) Write(p []byte) (int, error) {
 	n := len(p)
@@ -162,11 +188,7 @@ func (d *sha1dc) Sum(b []byte) []byte {
 	for _, word := range end.state {
 		b = binary.BigEndian.AppendUint32(b, word)
 	}
-	verdict := byte(0)
-	if end.found {
-		verdict = 1
-	}
-	return append(b, verdict, 0, 0, 0)
+	return binary.BigEndian.AppendUint32(b, end.verdict())
 }
 
 func dcExpand(w *[80]uint32) {

@@ -3,6 +3,7 @@
 package core
 
 import (
+	"bytes"
 	"crypto/fips140"
 	"crypto/md5"
 	"crypto/sha1"
@@ -23,44 +24,160 @@ type State interface {
 	encoding.BinaryUnmarshaler
 }
 
+// way is how the algorithms of a block function are computed in Go.
+type way struct {
+	new func(alg Alg) State
+	sum func(alg Alg, dst, msg []byte) // the digest of msg, which takes no memory of the heap
+}
+
+// A program has only the ways of the functions that it calls, as it has their kernels.
+var (
+	sha1Way      = way{newSHA1, sumSHA1}
+	sha256Way    = way{newSHA256, sumSHA256}
+	sha512Way    = way{newSHA512, sumSHA512}
+	ripemd160Way = way{newRIPEMD160, sumRIPEMD160}
+	md5Way       = way{newMD5, sumMD5}
+	keccakWay    = way{newKeccak, sumKeccak}
+	sha1dcWay    = way{func(Alg) State { return newSHA1DC() }, sumSHA1DC}
+)
+
+// wayOf returns the way of any algorithm.
+func wayOf(alg Alg) *way {
+	switch alg.Info().Body {
+	case "sha1":
+		if alg == SHA1DC {
+			return &sha1dcWay
+		}
+		return &sha1Way
+	case "sha256":
+		return &sha256Way
+	case "sha512":
+		return &sha512Way
+	case "ripemd160":
+		return &ripemd160Way
+	case "md5":
+		return &md5Way
+	case "keccak":
+		return &keccakWay
+	}
+	panic("hashloom: unknown algorithm")
+}
+
 // NewHash returns the hash of the standard library, or in pure Go.
 func NewHash(alg Alg) hash.Hash { return newHash(alg) }
 
-func newHash(alg Alg) State {
+func newHash(alg Alg) State { return wayOf(alg).new(alg) }
+
+func newMD5(Alg) State       { return md5.New().(State) }
+func newSHA1(Alg) State      { return sha1.New().(State) }
+func newRIPEMD160(Alg) State { return ripemd160.New() }
+
+func newSHA256(alg Alg) State {
+	if alg == SHA224 {
+		return sha256.New224().(State)
+	}
+	return sha256.New().(State)
+}
+
+func newSHA512(alg Alg) State {
 	var h hash.Hash
 	switch alg {
-	case SHA1:
-		h = sha1.New()
-	case SHA224:
-		h = sha256.New224()
-	case SHA256:
-		h = sha256.New()
 	case SHA384:
 		h = sha512.New384()
-	case SHA512:
-		h = sha512.New()
 	case SHA512_224:
 		h = sha512.New512_224()
 	case SHA512_256:
 		h = sha512.New512_256()
-	case RIPEMD160:
-		h = ripemd160.New()
-	case MD5:
-		h = md5.New()
-	case SHA3_224:
-		h = sha3.New224()
-	case SHA3_256:
-		h = sha3.New256()
-	case SHA3_384:
-		h = sha3.New384()
-	case SHA3_512:
-		h = sha3.New512()
-	case SHA1DC:
-		return newSHA1DC()
 	default:
-		return newSponge(alg)
+		h = sha512.New()
 	}
 	return h.(State)
+}
+
+func newKeccak(alg Alg) State {
+	switch alg {
+	case SHA3_224:
+		return sha3.New224()
+	case SHA3_256:
+		return sha3.New256()
+	case SHA3_384:
+		return sha3.New384()
+	case SHA3_512:
+		return sha3.New512()
+	}
+	return newSponge(alg)
+}
+
+func sumMD5(_ Alg, dst, msg []byte) {
+	sum := md5.Sum(msg)
+	copy(dst, sum[:])
+}
+
+func sumSHA1(_ Alg, dst, msg []byte) {
+	sum := sha1.Sum(msg)
+	copy(dst, sum[:])
+}
+
+func sumSHA1DC(_ Alg, dst, msg []byte) {
+	h := sha1dc{state: dcStart}
+	h.Write(msg)
+	h.Sum(dst[:0])
+}
+
+func sumRIPEMD160(_ Alg, dst, msg []byte) {
+	sum := ripemd160.Sum(msg)
+	copy(dst, sum[:])
+}
+
+func sumSHA256(alg Alg, dst, msg []byte) {
+	if alg == SHA224 {
+		sum := sha256.Sum224(msg)
+		copy(dst, sum[:])
+		return
+	}
+	sum := sha256.Sum256(msg)
+	copy(dst, sum[:])
+}
+
+func sumSHA512(alg Alg, dst, msg []byte) {
+	switch alg {
+	case SHA384:
+		sum := sha512.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA512:
+		sum := sha512.Sum512(msg)
+		copy(dst, sum[:])
+	case SHA512_224:
+		sum := sha512.Sum512_224(msg)
+		copy(dst, sum[:])
+	case SHA512_256:
+		sum := sha512.Sum512_256(msg)
+		copy(dst, sum[:])
+	}
+}
+
+// sumKeccak fills dst, if alg is an XOF.
+func sumKeccak(alg Alg, dst, msg []byte) {
+	switch alg {
+	case SHA3_224:
+		sum := sha3.Sum224(msg)
+		copy(dst, sum[:])
+	case SHA3_256:
+		sum := sha3.Sum256(msg)
+		copy(dst, sum[:])
+	case SHA3_384:
+		sum := sha3.Sum384(msg)
+		copy(dst, sum[:])
+	case SHA3_512:
+		sum := sha3.Sum512(msg)
+		copy(dst, sum[:])
+	case SHAKE128, SHAKE256:
+		sumXOF(alg, dst, msg)
+	default:
+		h := newSponge(alg)
+		h.Write(bytes.Clone(msg)) // so that messages and digests of other algorithms may be on the caller's stack
+		copy(dst, h.Sum(nil))
+	}
 }
 
 // IsStandard reports whether one message of alg goes to the standard library. In FIPS 140 modes no MD5 or SHA-1 does:

@@ -21,7 +21,7 @@ type Digest struct {
 
 // NewHash begins a message of an algorithm that the standard library lacks: by the core, or in pure Go.
 func NewHash(alg core.Alg) hash.Hash {
-	if !core.Enabled {
+	if !core.Compiled {
 		return core.NewHash(alg)
 	}
 	d := &Digest{alg: alg}

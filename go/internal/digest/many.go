@@ -116,7 +116,7 @@ func WriteMany(hs []hash.Hash, chunks [][]byte) {
 	var b *batch
 	for i := 0; i < len(hs); {
 		h, chunk := hs[i], chunks[i]
-		if !core.Enabled || isShort(h, chunk) || areFew(chunks[i:]) || laneFor(h, chunk) == 0 {
+		if !core.Enabled() || isShort(h, chunk) || areFew(chunks[i:]) || laneFor(h, chunk) == 0 {
 			h.Write(chunk)
 			i++
 			continue
@@ -190,9 +190,9 @@ func AppendSums(sums []byte, hs []hash.Hash) []byte {
 // neighbours returns the number of hashes at the beginning of hs that have one algorithm, at most batchLen, and that
 // algorithm; or 0 and the number of hashes that had better be asked for their digests.
 func neighbours(hs []hash.Hash) (alg core.Alg, n int) {
-	if _, ok := hs[0].(*Digest); !ok || !core.Enabled {
+	if _, ok := hs[0].(*Digest); !ok || !core.Enabled() {
 		t := reflect.TypeOf(hs[0])
-		if k := kindOf(hs[0]); k == nil || !k.sums || !core.Enabled {
+		if k := kindOf(hs[0]); k == nil || !k.sums || !core.Enabled() {
 			for n = 1; n < len(hs) && reflect.TypeOf(hs[n]) == t; n++ {
 			}
 			return 0, n
@@ -377,7 +377,7 @@ func AlgOf(h hash.Hash) core.Alg {
 
 // HasLanes reports whether WriteMany can put h into lanes, in the state in which it is.
 func HasLanes(h hash.Hash) bool {
-	if !core.Enabled || algOf(h) == 0 {
+	if !core.Enabled() || algOf(h) == 0 {
 		return false
 	}
 	b := newBatch()

@@ -9,6 +9,7 @@ package peers
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ func Restrict() error {
 	without := strings.FieldsFunc(os.Getenv("WITHOUT"), func(r rune) bool { return r == ',' })
 	if len(without) == 0 {
 		return nil
+	}
+	if runtime.GOARCH == "amd64" && slices.Contains(without, "avx2") {
+		return hashloom.Restrict("go") // the core needs AVX2
 	}
 	return hashloom.Restrict(slices.DeleteFunc(hashloom.Implementations(), func(name string) bool {
 		return slices.ContainsFunc(without, func(part string) bool { return strings.Contains(name, part) })

@@ -12,6 +12,13 @@
 #include "../core/src/hmac.h"
 #include "../core/src/lanes.h"
 
+/* Sets without which the module does not use the core (LEFT_OUT in text.py), and that are no choice therefore. */
+#if HLI_X86
+enum { ALWAYS = 1 << ISA_scalar | 1 << ISA_avx2, NO_CHOICE = 1 << ISA_scalar };
+#else
+enum { ALWAYS = 1 << ISA_scalar, NO_CHOICE = 0 };
+#endif
+
 enum {
     GROUP = 480,     /* short messages hashed in one call; a multiple of every number of lanes */
     SLOTS = 48,      /* long messages hashed side by side; likewise */
@@ -43,7 +50,7 @@ struct slots {
 
 /* The calls, and their arguments: `call` in core_asm.go. */
 enum op {
-    OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_INIT, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY, OP_SEARCH
+    OP_SETUP, OP_ISA, OP_RESTRICT, OP_COSTS, OP_KERNEL, OP_ONE, OP_SUM, OP_UPDATE, OP_PEEK, OP_KEY, OP_SEARCH
 };
 
 struct call {
@@ -413,6 +420,15 @@ static void put_name(uint8_t *to, const char *name)
     to[i] = 0;
 }
 
+static hl_isas sets_of_kernels(void)
+{
+    hl_isas sets = 0;
+
+    for (size_t i = 0; i < hl_kernel_count(); i++)
+        sets |= hl_kernel_at(i)->isas;
+    return sets;
+}
+
 uint64_t hli_go(struct call *c, struct slots *slots);
 
 /* Returns 1 if the same call must be made again, as there is more to do. Other functions here return that too. */
@@ -424,19 +440,21 @@ uint64_t hli_go(struct call *c, struct slots *slots)
     case OP_UPDATE: return update(c);
     case OP_PEEK: return peek(c);
     case OP_SEARCH: return search(c);
-    case OP_INIT: c->status = hl_init((hl_ctx *)(uintptr_t)c->begin, (hl_alg)c->alg); return 0;
     case OP_KEY:
         c->status = hl_hmac_key_init((hl_hmac_key *)(uintptr_t)c->keys, (hl_alg)c->alg, c->rows, c->row_nbytes);
         return 0;
-    case OP_SETUP: hwcap = c->count; hli_choice(); return 0;
+    case OP_SETUP: /* count: whether the core can be used */
+        hwcap = c->count;
+        c->count = (~hl_isas_available() & ALWAYS) == 0;
+        return 0;
     case OP_ISA: /* the name of instruction set `next`; count: those available, those allowed << 32 */
         put_name(c->dst, hl_isa_name(c->next));
-        c->count = (uint64_t)hl_isas_allowed() << 32 | hl_isas_available();
+        c->count = (uint64_t)hl_isas_allowed() << 32 | (hl_isas_available() & sets_of_kernels() & ~NO_CHOICE);
         return 0;
     case OP_RESTRICT: /* also after kernels became known, without which plans have been made */
         for (size_t i = 0; i < sizeof answers / sizeof answers[0][0][0]; i++)
             atomic_store_explicit(&answers[0][0][i], 0, memory_order_relaxed);
-        c->status = hl_restrict((hl_isas)c->count);
+        c->status = hl_restrict((hl_isas)(c->count == 0 ? 0 : c->count | ALWAYS));
         return 0;
     case OP_COSTS: set_costs(c); return 0;
     case OP_KERNEL: put_name(c->dst, hl_kernel_chosen((hl_alg)c->alg, c->count)->name); return 0;

@@ -53,16 +53,21 @@ FLAGS = [
 # The block functions that no package of the Go module has.
 NO_PACKAGE = "(BODY|BLOCK_BODY|LANES2?|KERNEL2?)\\((%s)," % "|".join(
     body.constant for body in algorithms.BODIES if not any(a.body is body for a in algorithms.in_go()))
-# Rows of registry.def without which the text is half as long. They serve CPUs that have no AVX2, where kernels for SSE2
-# remain, or gain 3% at most over the kernels that remain (sha512 over SSE2 is even slower than plain C on AMD).
+# Rows of registry.def that the text is shorter without. They serve CPUs that have no AVX2, where the module does
+# without the core, or gain 3% at most over the kernels that remain.
 LEFT_OUT = {
     "amd64": [
-        r"ISA\(ssse3,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx512vl)_x1,",
-        r"LANES\(SHA512, sha512, sse2,",
-        r"KERNEL\(KECCAK, keccak_blocks_sse2,", NO_PACKAGE,
+        r"ISA\(ssse3,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx|avx512vl)_x1,",
+        r"LANES\(\w+, \w+, sse2,", r"KERNEL\(KECCAK, keccak_blocks_(sse2|scalar),",
+        r"LANES\((SHA1|SHA256|SHA512|RIPEMD160), \w+, scalar,", r"DETECT\(sse2,", NO_PACKAGE,
     ],
-    "arm64": [r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE],
+    # A CPU with SHA3's instructions has those of SHA-1, SHA-256 and SHA-512 too, which take half of the time or less.
+    "arm64": [
+        r"LANES\((SHA1|SHA256|SHA512), \w+, sha3,", r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE,
+    ],
 }
+# The only kernel of one lane over AVX2 that is never chosen on some CPUs, as one that is left out is faster there.
+CHOSEN = r"KERNEL\(SHA1, sha1_blocks_avx2_x1,"
 # The tables in registry.c: of kernels, and of what SHA-1 with a verdict has beside them.
 KERNELS, DETECTORS = "hli_rows", "hli_detectors"
 TABLES = (KERNELS, DETECTORS)
@@ -77,6 +82,8 @@ def leave_out(arch, path):
         if not rows or not all(re.search(r"\)( /\*.*\*/)?$", row) for row in rows):
             die(f"registry.def has no rows of one line each that match {pattern}")
         lines = [line for line in lines if line not in rows]
+    if arch == "amd64":
+        lines = [line.replace("HLI_NEVER", "78") if re.match(CHOSEN, line) else line for line in lines]
     rest = "\n".join(lines)
     kernels = set(re.findall(r"^KERNEL2?\(\w+, (\w+)", rest, re.M))
     kernels |= {f"{name}_{isa}" for name, isa in re.findall(r"^LANES2?\(\w+, (\w+), (\w+)", rest, re.M)}
