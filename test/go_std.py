@@ -62,7 +62,7 @@ func TestAllImplementations(t *testing.T, pkg string, f func(t *testing.T)) {{
 
 // In pure Go running hashes are those of the standard library, which has this test itself.
 func SkipTestAllocations(t *testing.T) {{
-	if raceEnabled || !core.Enabled {{
+	if raceEnabled || !core.Enabled() {{
 		t.Skip("allocations: the race detector allocates, and pure Go is the standard library's own")
 	}}
 }}
