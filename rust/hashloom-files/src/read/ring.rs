@@ -327,7 +327,7 @@ const LAST_PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// Largest number of files in a batch.
 #[cfg_attr(
-    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring")),
     allow(dead_code, reason = "no other system has rings")
 )]
 pub(crate) const SLOTS: usize = crate::run::LANES;
@@ -345,7 +345,7 @@ impl From<Lost> for std::io::Error {
 /// The result of opening a file and reading its first chunk.
 #[derive(Debug)]
 #[cfg_attr(
-    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")),
+    not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little", feature = "io-uring")),
     allow(dead_code, reason = "there are no rings")
 )]
 pub(crate) enum FirstRead {

@@ -63,10 +63,6 @@ const NLINES: usize = 4;
 /// Lines of a signature of SLH-DSA, which covers the trusted comment too.
 const NLINES_SLH: usize = 3;
 
-/// The beginnings of the second line of minisign's secret keys: of the algorithm and of the function for the password.
-pub(super) const WITHOUT_PASSWORD: &str = "RWQAA";
-pub(super) const WITH_PASSWORD: &str = "RWRTY0Iy";
-
 /// A public key.
 #[derive(Debug, Clone)]
 pub struct PublicKey {

@@ -14,11 +14,15 @@ use hashloom::{Algorithm, HmacKey, hmac};
 use minisign::{PError, SecretKey, SecretKeyBox};
 use zeroize::Zeroizing;
 
-use super::signature::{PublicKey, WITH_PASSWORD, WITHOUT_PASSWORD};
+use super::signature::PublicKey;
 use super::slh;
 
 /// The place of the secret in the bytes of a key.
 const SECRET: Range<usize> = 62..126;
+
+/// The beginnings of the second line of minisign's secret keys: of the algorithm and of the function for the password.
+const WITHOUT_PASSWORD: &str = "RWQAA";
+const WITH_PASSWORD: &str = "RWRTY0Iy";
 
 /// A secret key of minisign, or of SLH-DSA.
 ///
