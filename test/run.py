@@ -18,7 +18,7 @@ PARTS at a time: one more than there are CPUs, as some mostly wait. The output o
 check: build/check), and is printed whole when the part ends. The last lines name what was skipped, the times and the
 parts that failed. A part is stopped if it uses more than 100 minutes of CPU time, or in test-all five days (LIMIT:
 seconds), or none for 20 minutes (IDLE: seconds), and its output ends with the commands that were running. Samples are
-taken by HASHLOOM_SEED, which is printed. By default, it is of the commit: another commit takes other samples.
+taken by HASHLOOM_SEED, which is printed. By default, it is of the C library: another version of core takes others.
 """
 
 import collections
@@ -373,8 +373,8 @@ def main():
     if level not in levels or level in ("check", "list") and len(wanted) > 1:
         sys.exit(__doc__)
     os.chdir(pathlib.Path(__file__).parent.parent)
-    commit = sh("git rev-parse --verify --quiet HEAD 2>/dev/null || true")
-    os.environ.setdefault("HASHLOOM_SEED", str(int("".join(commit)[:4] or "1", 16)))
+    core = sh("git rev-parse --verify --quiet HEAD:core 2>/dev/null || true")
+    os.environ.setdefault("HASHLOOM_SEED", str(int("".join(core)[:4] or "1", 16)))
     seed = os.environ["HASHLOOM_SEED"]
     if not re.fullmatch("0|[1-9][0-9]{0,8}", seed):
         sys.exit(f"run.py: HASHLOOM_SEED={seed}: expected a number below a thousand million")
