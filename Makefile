@@ -27,7 +27,7 @@ help:
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 15 minutes on two CPUs;'
+	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 9 minutes on two CPUs;'
 	@echo '                    installs or names missing packages'
 	@echo 'make test-more      other compilers, systems, browsers and programs, proofs, faults: half an hour'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
@@ -60,7 +60,7 @@ help:
 
 build:
 	@tools/setup.sh build
-	@test -e $(HASHLOOM) || echo 'make: building the program, once: about five minutes of CPU time'
+	@test -e $(HASHLOOM) || echo 'make: building the program, once: about four minutes of CPU time'
 	cargo build --profile $(PROFILE) --locked --package hashloom-cli
 	@$(MAKE) --no-print-directory share
 	@# Not for make demo and others that build first.
