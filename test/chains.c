@@ -80,10 +80,14 @@ int main(int argc, char **argv)
 {
     static const hl_alg algs[] = {HL_SHA256, HL_SHAKE256};
 
+    if (!HLI_ALG(slh)) {
+        puts("skipped: chains (slh is left out)\n0 passed, 0 failed, 1 skipped");
+        return 0;
+    }
     test_start(argc, argv);
     const uint8_t *prefix = random_pool(2 * HL_BLOCK_MAX_NBYTES);
     for (size_t a = 0; a < 2; a++) {
-        if (!HLI_ALG(slh) || !test_alg(algs[a], "chains"))
+        if (!test_alg(algs[a], "chains"))
             continue;
         const hl_alg_info *alg = hl_alg_find(algs[a]);
         for (size_t i = 0; i <= hl_isa_count(); i++) {

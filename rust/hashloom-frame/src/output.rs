@@ -72,16 +72,16 @@ pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     pending.end(false)
 }
 
-/// The same as [`write`], or as [`write_new`] unless `replace`, for contents too long for memory: `write` gets the new
-/// file.
+/// The same as [`write()`], or as [`write_new`] unless `replace`, for contents too long for memory: `write` gets the
+/// new file.
 pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let pending = Pending::begin(path)?;
     write(pending.file())?;
     pending.end(replace)
 }
 
-/// Opens a regular file that will be replaced: see [`OwnFile::write`]. Symbolic links are followed as by [`write`]. The
-/// file must be writable, and is locked as long as it is open.
+/// Opens a regular file that will be replaced: see [`OwnFile::write`]. Symbolic links are followed as by [`write()`].
+/// The file must be writable, and is locked as long as it is open.
 pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     // A missing file is an error of the system's words.
     path.metadata()?;
@@ -94,7 +94,7 @@ pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     }
 }
 
-/// Opens a file that this run will replace by [`write`], once no other run that has opened it so is about to replace
+/// Opens a file that this run will replace by [`write()`], once no other run that has opened it so is about to replace
 /// it. Returns `None` if nothing is there: [`write_new`] tells if another run was first.
 pub fn locked(path: &Path) -> io::Result<Option<File>> {
     use std::time::Duration;
