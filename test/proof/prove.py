@@ -1020,15 +1020,33 @@ def runs_of_driver(kernels, algorithms, every, seed=0):
 
 # ---- Mutants --------------------------------------------------------------------------------------------------------
 
+def place_of(text, old):
+    """Where a text first is in what the C library compiles: not in branches of HLI_SMALL, which Go's text has."""
+    branches, at, small = [], 0, []
+    for line in text.splitlines(keepends=True):
+        directive = re.match(r"# *(if\w*|else|elif|endif)\b(.*)", line)
+        if directive and directive[1].startswith("if"):
+            branches.append("HLI_SMALL" in directive[2] and "!HLI_SMALL" not in directive[2])
+        elif directive and directive[1] == "endif":
+            branches.pop()
+        elif directive:
+            branches[-1] = False
+        small += [at] * any(branches)
+        at += len(line)
+    begins = [found.start() for found in re.finditer(re.escape(old), text)]
+    return next((place for place in begins if text.rfind("\n", 0, place) + 1 not in small), None)
+
+
 def changed_core(folder, file, old, new):
     """A copy of the core with one text replaced."""
     core = folder / "core"
     shutil.copytree(CORE / "src", core / "src", dirs_exist_ok=True)
     shutil.copytree(CORE / "include", core / "include", dirs_exist_ok=True)
     text = (CORE / "src" / file).read_text()
-    if old not in text:
+    place = place_of(text, old)
+    if place is None:
         sys.exit(f"prove.py: {file} no longer has the text of a mutant: {old}")
-    (core / "src" / file).write_text(text.replace(old, new, 1))
+    (core / "src" / file).write_text(text[:place] + new + text[place + len(old):])
     return core
 
 
