@@ -47,11 +47,12 @@ pub fn is_key(content: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(content) else { return false };
     let is_pem = |line: &str| line.starts_with("-----BEGIN ") && line.trim_end().ends_with("KEY-----");
     let is_of_minisign = |line: &str| {
+        let line = line.trim();
         let is_secret = line.starts_with("RWQAA") || line.starts_with("RWRTY0Iy"); // without and with a password
-        let is_base64 = || line.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
-        is_secret || line.starts_with("RW") && line.trim().len() == 56 && is_base64()
+        let is_base64 = || line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte));
+        is_secret || line.starts_with("RW") && line.len() == 56 && is_base64()
     };
-    text.lines().any(is_pem) || text.lines().take(2).any(is_of_minisign)
+    text.lines().any(is_pem) || text.trim_start().lines().take(2).any(is_of_minisign)
 }
 
 /// Returns an error if the file is one of this user's and other users may do anything with it. Files of others are
@@ -71,4 +72,24 @@ fn refuse_open_to_others(file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn refuse_open_to_others(_file: &File) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_key;
+
+    #[test]
+    fn forms_of_keys() {
+        let public = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+        let others = ["RWQAAEIyAAAA", "RWRTY0IyAAAA", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PUBLIC KEY-----\r"];
+        for key in [&[public][..], &others].concat() {
+            for before in ["", "\n\n", " ", "untrusted comment: a key\n", "\n untrusted comment: a key\n  "] {
+                let is_indented_pem = key.starts_with('-') && before.ends_with(' ');
+                assert_eq!(is_key(format!("{before}{key}\n").as_bytes()), !is_indented_pem, "{before:?}, {key}");
+            }
+        }
+        for other in ["", "RW", &public[1..], "a\nb\nRWQAAEIyAAAA", "SHA256SUMS"] {
+            assert!(!is_key(other.as_bytes()), "{other}");
+        }
+    }
 }

@@ -113,7 +113,9 @@ pub struct Create {
 
     /// Make the torrent like OLD: with its version, name, files, their order, padding, piece length, private flag and
     /// source. The content must be that of OLD: one read compares and hashes
-    #[arg(long, value_name = "OLD", conflicts_with_all = ["piece_length", "max_piece_length", "include", "exclude", "no_executable"])]
+    #[arg(long, value_name = "OLD", conflicts_with_all = [
+        "piece_length", "max_piece_length", "include", "exclude", "no_executable",
+    ])]
     pub like: Option<PathBuf>,
 
     /// The longest piece that may be chosen, such as 8MiB [default: 16 MiB]
