@@ -307,9 +307,11 @@ static void check_refused(const hl_alg_info *alg)
     REFUSED(HL_EJOB, job.digest_stride = alg->digest_nbytes - 1);
     REFUSED(HL_EJOB, job.again = other, job.digest_stride = hl_alg_find(other)->digest_nbytes - 1);
     REFUSED(HL_ELENGTH, job.digest_stride = SIZE_MAX);
-    REFUSED(HL_EJOB, job.keys = keys, job.again = other);
-    REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
-    REFUSED(HL_EJOB, job.keys = keys, job.digest_nbytes = hl_alg_find((hl_alg)keys[0].alg)->digest_nbytes + 1);
+    if (has_hmac(hl_alg_find(other))) {
+        REFUSED(HL_EJOB, job.keys = keys, job.again = other);
+        REFUSED(HL_EJOB, job.keys = keys, job.begin = &begun);
+        REFUSED(HL_EJOB, job.keys = keys, job.digest_nbytes = hl_alg_find((hl_alg)keys[0].alg)->digest_nbytes + 1);
+    }
     if (has_hmac(alg)) {
         if (has_other(alg, "keys of two algorithms"))
             REFUSED(HL_ESTATE, job.keys = keys, job.key_stride = sizeof keys[0]);

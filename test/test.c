@@ -207,6 +207,16 @@ int test_alg(hl_alg alg, const char *what)
 #endif
 }
 
+int test_hmac(hl_alg alg, const char *what)
+{
+    if (!test_alg(alg, what))
+        return 0;
+    if (has_hmac(hl_alg_find(alg)))
+        return 1;
+    test_skip("%s (HMAC is left out)", what);
+    return 0;
+}
+
 int has_calls(hl_status status)
 {
 #ifndef HL_ALGORITHMS
@@ -246,7 +256,8 @@ int has_other(const hl_alg_info *alg, const char *what)
 
 int has_hmac(const hl_alg_info *alg)
 {
-    return alg->ending == HL_STRENGTHENED || alg->ending == HL_SPONGE;
+    return (alg->ending == HL_STRENGTHENED || alg->ending == HL_SPONGE) &&
+           has_calls(hl_pbkdf2_many(alg->alg, NULL, NULL, 1, 0, NULL, 1));
 }
 
 int is_sponge(const hl_alg_info *alg)

@@ -62,6 +62,8 @@ const hl_alg_info *body_alg(hl_body body);
 /* Whether the build has the algorithm. HL_ALGORITHMS may leave it out; what needs it is then counted as skipped. In a
  * build without that macro a missing algorithm ends the program. */
 int test_alg(hl_alg alg, const char *what);
+/* The same for its HMAC and PBKDF2. */
+int test_hmac(hl_alg alg, const char *what);
 /* The same for calls without an algorithm of their own. `status` is that of one with wrong arguments. */
 int has_calls(hl_status status);
 /* Another algorithm with an HMAC, and with another body unless HL_ALGORITHMS leaves one body; `alg` if it is alone,

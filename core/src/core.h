@@ -202,7 +202,7 @@ HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
 /* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
 HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
 {
-    return HLI_ENDS(HL_STRENGTHENED, HL_SPONGE, alg->ending <= HL_SPONGE) && !hli_finds_attacks(alg);
+    return HLI_ALG(hmac) && HLI_ENDS(HL_STRENGTHENED, HL_SPONGE, alg->ending <= HL_SPONGE) && !hli_finds_attacks(alg);
 }
 
 /* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */

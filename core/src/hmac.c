@@ -49,7 +49,7 @@ static const hl_alg_info *alg_of(const hl_hmac_key *key)
 {
     const hl_alg_info *info = hl_alg_find((hl_alg)key->alg);
 
-    return info != NULL && !hli_has_hmac(info) ? NULL : info;
+    return info != NULL && hli_has_hmac(info) ? info : NULL;
 }
 
 hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *secret, size_t nbytes)

@@ -56,6 +56,8 @@ HLI_INLINE hl_status hli_check_array(const void *ctxs, size_t count)
  * set to this stream's algorithm. */
 HLI_INLINE hl_status hli_check_stream(const hl_ctx *ctx, int is_hmac, const hl_alg_info **info)
 {
+    if (is_hmac && !HLI_ALG(hmac))
+        return HL_ESTATE;
     if (*info == NULL)
         *info = hli_alg_find(ctx->alg);
     if (*info == NULL || ctx->alg != (uint32_t)(*info)->alg || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
@@ -153,7 +155,7 @@ HLI_INLINE hl_status hli_run(const hl_job *job)
     uint64_t before = 0;
     int is_keyed = 0;
 
-    if (keys != NULL && (info == NULL || !hli_has_hmac(info)))
+    if (keys != NULL && (!HLI_ALG(hmac) || info == NULL || !hli_has_hmac(info)))
         return HL_ESTATE;
     if (job->kernel != NULL && (job->kernel->isas & hl_isas_available()) == 0)
         return HL_EISA;

@@ -54,7 +54,7 @@ static hl_status hash_layer(hl_merkle rule, const uint8_t *zeros, const uint8_t 
 /* The depth is one that a call of such nodes may have. */
 static hl_status check(hl_merkle rule, unsigned depth, const uint8_t *nodes, size_t count, const uint8_t *to)
 {
-    if (!HLI_ALG(sha256) || rule < HL_MERKLE_RFC6962 || rule > HL_MERKLE_ZEROS)
+    if (!HLI_ALG(merkle) || rule < HL_MERKLE_RFC6962 || rule > HL_MERKLE_ZEROS)
         return HL_EALG;
     if (to == NULL || (nodes == NULL && count != 0))
         return HL_ENULL;

@@ -5,7 +5,7 @@
  * By default all. Two macros of the whole build leave the others out:
  *
  *   -DHL_ALGORITHMS=sha1,sha256   names as in hl_alg_info; those that share a block function come together. And calls
- *                                 beside hashing, HMAC and PBKDF2, of these algorithms: sha1dc, slh, search
+ *                                 beside hashing: hmac (and PBKDF2), merkle, search, slh, sha1dc
  *   -DHL_ISAS=avx2,sha            names as in registry.def; `scalar` is always there
  *
  * A name that is not known does not compile. A kernel that is left out keeps its row in registry.def without functions,
@@ -43,8 +43,10 @@
 #define HLI_ALG_none       0
 /* Calls that few programs make. These bits include those of what the calls are made of. */
 #define HLI_ALG_sha1dc     0x100001
-#define HLI_ALG_slh        0x200000
-#define HLI_ALG_search     0x400000
+#define HLI_ALG_hmac       0x200000
+#define HLI_ALG_merkle     0x400002
+#define HLI_ALG_search     0x800000
+#define HLI_ALG_slh        0x1200000
 
 #define HLI_ISA_scalar       0
 #define HLI_ISA_gnu          0x0001

@@ -126,9 +126,8 @@ hl_status hl_pbkdf2_many_until(hl_alg alg, const hl_slice *passwords, const hl_s
     struct hli_plan plan;
     size_t total;
 
-    if (info != NULL && !hli_has_hmac(info))
+    if (info == NULL || !hli_has_hmac(info))
         return HL_EALG;
-
     hl_status status = hli_check_call(info, NULL, count, keys, &plan);
     if (status != HL_OK)
         return status;
