@@ -65,7 +65,7 @@ ALLOWED = {
     "go/internal/peers/never/main.go": "a choice of what is measured",
     "go/internal/core/alg.go": "the first bytes of states that Go's standard library marshals",
     "python/pyproject.toml": "words to find the package by",
-    "rust/hashloom-cli/src/solaris/digest.rs": "examples in a help text",
+    "rust/hashloom-solaris/src/digest.rs": "examples in a help text",
     "rust/hashloom-list/src/list/forms.rs": "examples of foreign formats, and what a number of digits means, by agreement",
     "rust/hashloom-list/src/list/write.rs": "the algorithms of mtree and of SRI",
     "rust/hashloom-list/src/list/xml.rs": "attributes of DAT lists",

@@ -148,11 +148,11 @@ trees-of-others | check test all | +program | {python} test/trees.py {program} {
 stores | check test all | +program | python3 test/stores.py {program} {require}
     test/stores.py rust/hashloom-cli/src/sums/* rust/hashloom-list/src/par2.rs
 coreutils | check test all | +program | {python} test/coreutils.py {program} {require} {every}
-    test/coreutils.py rust/hashloom-cli/src/solaris/*
+    test/coreutils.py rust/hashloom-cli/src/sums/*
 macs | check test all | +program | python3 test/macs.py {program} {require} {huge}
-    test/macs.py
+    test/macs.py rust/hashloom-solaris/src/*
 addresses | check test all | +program | python3 test/addresses.py {program} {require} {every}
-    test/addresses.py
+    test/addresses.py rust/hashloom-address/src/*
 setup | check more all | | test/setup.sh
     tools/setup.sh test/setup.sh
 installation | more all | +program | test/install.sh {program} {require}
@@ -196,7 +196,7 @@ WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/dige
 WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
-    "cli": "rust/hashloom-cli/src/*",
+    "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",

@@ -530,7 +530,7 @@ WRITERS = {
     "rust/hashloom/tests/common/mod.rs": [rust_peers],
     "rust/hashloom/tests/all/rustcrypto.rs": [rust_oids],
     "rust/hashloom-list/src/manifest/line.rs": [rust_line_keys],
-    "rust/hashloom-cli/src/solaris/mod.rs": [rust_solaris],
+    "rust/hashloom-solaris/src/lib.rs": [rust_solaris],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
     "docs/openssl.md": [md_openssl],

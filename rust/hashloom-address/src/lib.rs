@@ -5,6 +5,9 @@
 //! time, and blocks can be converted on several threads. Bytes of secret keys are overwritten after use.
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod convert;
 mod decode;
 mod encode;

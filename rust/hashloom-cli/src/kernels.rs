@@ -89,7 +89,7 @@ const BLOCKS_PER_CALL: usize = 64;
 pub fn run(arguments: &Kernels) -> Result<u8, String> {
     #[cfg(feature = "gpu")]
     if arguments.gpu {
-        return crate::gpu::list(arguments.json);
+        return crate::pow::gpu::list(arguments.json);
     }
     let mut report = Report::new(&arguments.algorithms);
     if arguments.bench {

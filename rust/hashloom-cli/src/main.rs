@@ -5,24 +5,17 @@
 //! It reads arguments and prints; the crate `hashloom` does the work.
 #![deny(unsafe_code)]
 
-mod address;
 mod args;
 mod bench;
 mod door;
 mod generate;
-#[cfg(feature = "gpu")]
-mod gpu;
 mod kernels;
 mod machine;
 mod manifest;
-mod pow;
 mod slh;
-mod solaris;
 mod sums;
-mod table;
 mod timing;
 mod torrent;
-mod tree;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -32,10 +25,14 @@ use clap::CommandFactory;
 use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
+use hashloom_address::command as address;
 use hashloom_frame::{
-    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, printing, progress, quote,
-    secrets, stdio, style, text, units, work,
+    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, passphrase, printing, progress,
+    quote, secrets, stdio, style, table, text, units, work,
 };
+use hashloom_solaris as solaris;
+use hashloom_tree::command as tree;
+use hashloom_work::command as pow;
 
 use args::{Arguments, Command, TorrentCommand};
 use exit::EXIT_ERROR;

@@ -61,6 +61,11 @@ pub fn line(value: &impl Serialize) -> Result<String, String> {
     String::from_utf8(line).map_err(|error| error.to_string())
 }
 
+/// Formats one object as one line. Serialisation cannot fail: there are no maps and no fallible values.
+pub fn object_line(json: &impl Serialize) -> String {
+    line(json).unwrap_or_default() + "\n"
+}
+
 pub fn hex(bytes: &[u8]) -> String {
     Hex(bytes).to_string()
 }

@@ -5,10 +5,10 @@
 //! | a command | by |
 //! |---|---|
 //! | reads its arguments | [`names`], [`numbers`], [`filters`], [`work`] (threads, rates), [`isa`] |
-//! | reads lists, and secret keys | [`input`], [`secrets`] |
+//! | reads lists, secret keys and passphrases | [`input`], [`secrets`], [`passphrase`] |
 //! | prints lines in order, and shows how far it has come | [`stdio`], [`printing`], [`progress`] |
 //! | writes files that are whole or not there | [`output`] |
-//! | says things | [`text`], [`quote`], [`style`], [`units`], [`json`], [`doubts`] |
+//! | says things | [`text`], [`quote`], [`style`], [`table`], [`units`], [`json`], [`doubts`] |
 //! | ends | [`exit`], [`interrupt`], [`memory`] |
 #![deny(unsafe_code)]
 
@@ -23,12 +23,14 @@ pub mod memory;
 pub mod names;
 pub mod numbers;
 pub mod output;
+pub mod passphrase;
 pub mod printing;
 pub mod progress;
 pub mod quote;
 pub mod secrets;
 pub mod stdio;
 pub mod style;
+pub mod table;
 pub mod text;
 pub mod units;
 pub mod work;

@@ -46,6 +46,24 @@ impl FromStr for Nbytes {
     }
 }
 
+/// Bytes in hexadecimal, as on a command line.
+#[derive(Debug, Clone, Default)]
+pub struct HexBytes(pub Vec<u8>);
+
+impl FromStr for HexBytes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HexBytes, String> {
+        let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+        match digits {
+            Some(digits) if digits.len() % 2 == 0 => {
+                Ok(HexBytes(digits.chunks_exact(2).map(|two| (two[0] << 4 | two[1]) as u8).collect()))
+            }
+            _ => Err("expected hexadecimal digits, two for each byte".to_owned()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

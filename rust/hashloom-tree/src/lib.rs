@@ -22,6 +22,9 @@
 pub mod bep52;
 mod blocks;
 pub mod cid;
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 pub mod commp;
 pub mod dmverity;
 mod error;

@@ -4,6 +4,10 @@
 //! Each thread takes parts of the range, and [`hashloom::search`] goes through a part.
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
+
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -15,7 +15,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{name, with_suffix};
-use crate::solaris::key::ask;
+use crate::passphrase::ask;
 use crate::text::{display, failed, reason};
 use crate::{input, output, secrets, style};
 

@@ -7,16 +7,17 @@ use std::str::FromStr;
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom_tree::s3::{self, Crc};
-use hashloom_tree::{bep52, cid, commp};
+use hashloom_frame::exit::EXIT_INCOMPLETE;
+use hashloom_frame::json::Named;
+use hashloom_frame::json::object_line;
+use hashloom_frame::numbers::Nbytes;
+use hashloom_frame::text::display;
+use hashloom_frame::units::bytes;
 use serde::Serialize;
 
-use super::{Common, Work, json_line};
-use crate::exit::EXIT_INCOMPLETE;
-use crate::json::Named;
-use crate::numbers::Nbytes;
-use crate::text::display;
-use crate::units::bytes;
+use super::{Common, Work};
+use crate::s3::{self, Crc};
+use crate::{bep52, cid, commp};
 
 /// Print the checksum that Amazon S3 shows for a file, or find the part size behind its ETag.
 ///
@@ -214,7 +215,7 @@ struct Json<'a> {
 
 fn line(common: &Common, path: &Path, root: Option<String>, parts: Option<Vec<String>>) -> String {
     if common.json {
-        return json_line(&Json { path: Named::path("path", path), root, parts, padded_bytes: None });
+        return object_line(&Json { path: Named::path("path", path), root, parts, padded_bytes: None });
     }
     format!("{}  {}\n", root.as_deref().unwrap_or("-"), display(path))
 }
@@ -237,7 +238,7 @@ pub fn commp(arguments: &Commp) -> Result<u8, String> {
             return Ok(format!("{root}  {padded_nbytes}  {}\n", display(path)));
         }
         let path = Named::path("path", path);
-        Ok(json_line(&Json { path, root: Some(root), parts: None, padded_bytes: Some(padded_nbytes) }))
+        Ok(object_line(&Json { path, root: Some(root), parts: None, padded_bytes: Some(padded_nbytes) }))
     })
 }
 
@@ -296,7 +297,7 @@ fn part_size(arguments: &S3, etag: &str) -> Result<u8, String> {
         let part_size = work.file(path, |source, options| s3::part_size(source, etag, options))?;
         is_found &= part_size.is_some();
         Ok(match part_size {
-            _ if arguments.common.json => json_line(&PartSizeJson { path: Named::path("path", path), part_size }),
+            _ if arguments.common.json => object_line(&PartSizeJson { path: Named::path("path", path), part_size }),
             Some(nbytes) => format!("{}: has this ETag in parts of {}\n", display(path), bytes(nbytes)),
             None => format!("{}: no part size that programs use gives this ETag\n", display(path)),
         })

@@ -6,11 +6,12 @@ use std::ffi::OsString;
 
 use hashloom::search::{Search, Target};
 use hashloom::{Algorithm, hash};
+use hashloom_frame::json::hex;
+use hashloom_frame::json::object_line;
+use hashloom_frame::numbers::HexBytes;
 use serde::Serialize;
 
 use super::Pow;
-use crate::json::hex;
-use crate::tree::{HexBytes, json_line};
 
 /// The digits that a nonce may have: as many as 64 bits have.
 const WIDTH_MAX: u32 = 64;
@@ -199,7 +200,7 @@ impl Plan {
         // Text has only printable ASCII characters.
         let shown = (!self.digits.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned());
         Ok(if json {
-            json_line(&Json {
+            object_line(&Json {
                 nonce,
                 text: shown,
                 digest: hex(&digest),

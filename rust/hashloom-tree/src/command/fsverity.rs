@@ -8,16 +8,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::run::Options;
-use hashloom_tree::TreeError;
-use hashloom_tree::fsverity::{FsVerity, Sealed};
+use hashloom_frame::json::object_line;
+use hashloom_frame::json::{Named, hex};
+use hashloom_frame::names;
+use hashloom_frame::numbers::HexBytes;
+use hashloom_frame::numbers::Nbytes;
+use hashloom_frame::output::{self, Pending};
+use hashloom_frame::text::{display, reason};
 use serde::Serialize;
 
-use super::{Common, Failed, HexBytes, Work, open};
-use crate::json::{Named, hex};
-use crate::names;
-use crate::numbers::Nbytes;
-use crate::output::{self, Pending};
-use crate::text::{display, reason};
+use super::{Common, Failed, Work, open};
+use crate::TreeError;
+use crate::fsverity::{FsVerity, Sealed};
 
 /// Print the digest under which Linux seals a file, as `fsverity digest` does.
 #[derive(Debug, Args)]
@@ -141,7 +143,7 @@ fn line(arguments: &Fsverity, path: &Path, salt: &[u8], sealed: &Sealed) -> Stri
             root: sealed.root().to_string(),
             digest: sealed.digest().to_string(),
         };
-        return super::json_line(&json);
+        return object_line(&json);
     }
     let digest = match (arguments.for_builtin_sig, arguments.compact) {
         (true, _) => hex(&sealed.formatted()),

@@ -7,19 +7,21 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
-use hashloom_tree::TreeError;
-use hashloom_tree::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType};
+use hashloom_frame::exit::EXIT_INCOMPLETE;
+use hashloom_frame::json::hex;
+use hashloom_frame::json::object_line;
+use hashloom_frame::names;
+use hashloom_frame::numbers::HexBytes;
+use hashloom_frame::numbers::Nbytes;
+use hashloom_frame::output::{self, Pending};
+use hashloom_frame::style;
+use hashloom_frame::text::{display, reason};
+use hashloom_frame::units::plural;
 use serde::Serialize;
 
-use super::{Common, Failed, HexBytes, Work, json_line, open};
-use crate::exit::EXIT_INCOMPLETE;
-use crate::json::hex;
-use crate::names;
-use crate::numbers::Nbytes;
-use crate::output::{self, Pending};
-use crate::style;
-use crate::text::{display, reason};
-use crate::units::plural;
+use super::{Common, Failed, Work, open};
+use crate::TreeError;
+use crate::dmverity::{BadBlock, BlockFault, Checked, DmVerity, HashType};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -328,7 +330,7 @@ fn format(arguments: &Format) -> Result<Result<u8, Failed>, String> {
 
 fn print_format(out: &mut impl io::Write, is_json: bool, json: &Json) -> io::Result<()> {
     if is_json {
-        return out.write_all(json_line(json).as_bytes());
+        return out.write_all(object_line(json).as_bytes());
     }
     let salt = if json.salt.is_empty() { "-" } else { &json.salt };
     for (name, value) in [
@@ -433,7 +435,7 @@ fn print_checked(arguments: &Verify, checked: &Checked) -> Result<u8, String> {
             data_blocks: checked.data_blocks.iter().map(|run| [run.start, run.end - 1]).collect(),
             hash_block_offsets: checked.hash_blocks.iter().map(|block| block.offset).collect(),
         };
-        return output::print(|out| io::Write::write_all(out, json_line(&json).as_bytes())).map(|()| status);
+        return output::print(|out| io::Write::write_all(out, object_line(&json).as_bytes())).map(|()| status);
     }
     output::print(|out| print_bad(out, &arguments.data, &arguments.hashes, checked, is_good)).map(|()| status)
 }

@@ -18,14 +18,14 @@ use clap::{Args, Subcommand};
 use hashloom::Algorithm;
 use hashloom_files::Source;
 use hashloom_files::run::{Cancel, Options};
-use hashloom_tree::TreeError;
+use hashloom_frame::exit::EXIT_ERROR;
+use hashloom_frame::exit::EXIT_INTERRUPTED;
+use hashloom_frame::interrupt;
+use hashloom_frame::progress::Bar;
+use hashloom_frame::text::{display, failed};
+use hashloom_frame::{stdio, style};
 
-use crate::exit::EXIT_ERROR;
-use crate::exit::EXIT_INTERRUPTED;
-use crate::interrupt;
-use crate::progress::Bar;
-use crate::text::{display, failed};
-use crate::{stdio, style};
+use crate::TreeError;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -83,7 +83,7 @@ struct Common {
     json: bool,
 
     #[command(flatten)]
-    threads: crate::work::Threads,
+    threads: hashloom_frame::work::Threads,
 }
 
 /// Returns true if FILE is `-`, which is standard input.
@@ -192,7 +192,7 @@ impl<'a> Work<'a> {
         let mut status = 0;
         for path in paths {
             match one(path) {
-                Ok(line) => self.bar.suspend(|| crate::output::print(|out| out.write_all(line.as_bytes())))?,
+                Ok(line) => self.bar.suspend(|| hashloom_frame::output::print(|out| out.write_all(line.as_bytes())))?,
                 Err(Failed::Interrupted) => {
                     status = EXIT_INTERRUPTED;
                     break;
@@ -216,28 +216,4 @@ fn open(path: &Path) -> Result<File, Failed> {
         true => Err(Failed::Message(format!("{}: expected a file, found a folder", display(path)))),
         false => Ok(file),
     }
-}
-
-/// Bytes in hexadecimal, as on a command line.
-#[derive(Debug, Clone, Default)]
-pub struct HexBytes(pub Vec<u8>);
-
-impl std::str::FromStr for HexBytes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<HexBytes, String> {
-        let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
-        match digits {
-            Some(digits) if digits.len() % 2 == 0 => {
-                Ok(HexBytes(digits.chunks_exact(2).map(|two| (two[0] << 4 | two[1]) as u8).collect()))
-            }
-            _ => Err("expected hexadecimal digits, two for each byte".to_owned()),
-        }
-    }
-}
-
-/// Formats one object as one line.
-pub fn json_line(json: &impl serde::Serialize) -> String {
-    // Serialisation cannot fail: there are no maps and no fallible values.
-    crate::json::line(json).unwrap_or_default() + "\n"
 }

@@ -8,12 +8,11 @@ use std::ops::{ControlFlow, RangeInclusive};
 use clap::Args;
 use hashloom::search::Search;
 use hashloom_files::run::Cancel;
+use hashloom_frame::table::{Align, Look, Table};
+use hashloom_frame::{output, style};
 use hashloom_gpu::{Adapter, Device, Error};
 use hashloom_work::Event;
 use serde::Serialize;
-
-use crate::table::{Align, Look, Table};
-use crate::{output, style};
 
 /// The GPU that computes, if one is wanted.
 #[derive(Debug, Default, Args)]

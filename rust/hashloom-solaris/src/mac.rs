@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use hashloom::HmacKey;
 use hashloom_files::Method;
+use hashloom_frame::names::any_path;
+use hashloom_frame::{output, passphrase, secrets};
 
 use super::{Kind, key};
-use crate::names::any_path;
-use crate::{output, secrets};
 
 /// Print message authentication codes as mac(1) of Solaris does.
 ///
@@ -111,7 +111,7 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
         Ok(algorithm) => algorithm,
         Err(status) => return status,
     };
-    if let Err(error) = crate::isa::restrict(isa, &[algorithm]) {
+    if let Err(error) = hashloom_frame::isa::restrict(isa, &[algorithm]) {
         super::complain(program, &error);
         return super::EXIT_USAGE;
     }
@@ -122,7 +122,7 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
     secrets::refuse_dumps();
     let key = match &options.keyfile {
         Some(path) => key::of_file(path),
-        None => key::ask("Enter key: ", "name a key file with -k").map(|passphrase| key::of_passphrase(&passphrase)),
+        None => passphrase::ask("Enter key: ", "name a key file with -k").map(|passphrase| key::of_passphrase(&passphrase)),
     };
     let method = match key {
         Ok(key) => Method::from(HmacKey::new(algorithm, &key)),

@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use hashloom_frame::names::any_path;
+use hashloom_frame::output;
 
 use super::Kind;
-use crate::names::any_path;
-use crate::output;
 
 /// Print digests as digest(1) of Solaris does.
 ///
@@ -83,7 +83,7 @@ pub fn run(program: &str, options: &Digest, isa: Option<&str>) -> u8 {
         Ok(algorithm) => algorithm,
         Err(status) => return status,
     };
-    if let Err(error) = crate::isa::restrict(isa, &[algorithm]) {
+    if let Err(error) = hashloom_frame::isa::restrict(isa, &[algorithm]) {
         super::complain(program, &error);
         return super::EXIT_USAGE;
     }

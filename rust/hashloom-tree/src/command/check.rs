@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::run::Options;
-use hashloom_tree::rfc6962::{Tree, check_consistency, check_inclusion};
+use hashloom_frame::exit::EXIT_INCOMPLETE;
+use hashloom_frame::names;
+use hashloom_frame::numbers::HexBytes;
+use hashloom_frame::{output, stdio, style};
 use serde::{Deserialize, Serialize};
 
-use super::{HexBytes, is_stdin, shown_name};
-use crate::exit::EXIT_INCOMPLETE;
-use crate::names;
-use crate::{output, stdio, style};
+use super::{is_stdin, shown_name};
+use crate::rfc6962::{Tree, check_consistency, check_inclusion};
 
 /// Check a proof of inclusion or consistency.
 #[derive(Debug, Args)]

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use hashloom_address::{Block, Convert, Next, Output, Reader};
 use hashloom_files::run::join;
+use hashloom_frame::stdio::{Stderr, Stdout, write_lines};
+use hashloom_frame::style;
 
-use crate::stdio::{Stderr, Stdout, write_lines};
-use crate::style;
+use crate::{Block, Convert, Next, Output, Reader};
 
 /// How blocks are read and printed.
 #[derive(Clone, Copy)]

@@ -9,18 +9,16 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use hashloom_address::{
-    Addresses, All, Convert, Decoder, Form, HEADER, Hashes, Items, Network, Reader, Secp256k1, Source, Type,
-};
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_PIPE};
+use hashloom_frame::input::or_stdin;
+use hashloom_frame::names::any_path;
+use hashloom_frame::numbers::from_one;
+use hashloom_frame::text::reason;
+use hashloom_frame::{output, secrets};
 use zeroize::Zeroizing;
 
 use self::ordered::Plan;
-use crate::exit::{EXIT_ERROR, EXIT_PIPE};
-use crate::input::or_stdin;
-use crate::names::any_path;
-use crate::numbers::from_one;
-use crate::text::reason;
-use crate::{output, secrets};
+use crate::{Addresses, All, Convert, Decoder, Form, HEADER, Hashes, Items, Network, Reader, Secp256k1, Source, Type};
 
 /// Convert public keys to Bitcoin addresses, and addresses to scripts.
 ///
@@ -148,7 +146,7 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
     if arguments.from_secret {
         secrets::refuse_dumps();
     }
-    let keys = hashloom_address::Plan {
+    let keys = crate::Plan {
         source,
         must_be_points: !arguments.hash160 && !arguments.unchecked,
         secp: if arguments.from_secret { blinded()? } else { Secp256k1::new() },

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
 use hashloom_files::Stamp;
-use hashloom_tree::TreeError;
-use hashloom_tree::rfc6962::{Built, Proof, Prove, Tree};
+use hashloom_frame::json::object_line;
+use hashloom_frame::names;
+use hashloom_frame::numbers::{Nbytes, whole};
+use hashloom_frame::output;
 
 use super::check::{Check, ProofJson};
-use super::{Common, Failed, Work, is_stdin, json_line, open, opened_stdin};
-use crate::names;
-use crate::numbers::{Nbytes, whole};
-use crate::output;
+use super::{Common, Failed, Work, is_stdin, open, opened_stdin};
+use crate::TreeError;
+use crate::rfc6962::{Built, Proof, Prove, Tree};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -164,7 +165,7 @@ fn print_root(out: &mut impl Write, entries: &Entries, built: &Built) -> io::Res
             root: Some(built.root.to_string()),
             ..ProofJson::default()
         };
-        return out.write_all(json_line(&json).as_bytes());
+        return out.write_all(object_line(&json).as_bytes());
     }
     writeln!(out, "{}  {}", built.size, built.root)
 }
@@ -184,7 +185,7 @@ fn prove(entries: &Entries, prove: Prove, json: impl FnOnce(&Built, &Proof) -> P
         proof: Some(proof.nodes.iter().map(|node| node.to_string()).collect()),
         ..json(&built, proof)
     };
-    output::print(|out| out.write_all(json_line(&json).as_bytes())).map(|()| 0)
+    output::print(|out| out.write_all(object_line(&json).as_bytes())).map(|()| 0)
 }
 
 fn build(entries: &Entries, prove: Option<Prove>) -> Result<Built, Failed> {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::units;
+use hashloom_frame::units;
 
 /// Formats `512 nonces/s`, `43.3 M nonces/s`.
 pub fn rate(each_second: f64) -> String {

@@ -25,12 +25,11 @@ use hashloom_files::paths::portable;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_files::text::shown;
 use hashloom_files::{FileError, Method, Request, Source, hash_files};
-
-use crate::exit::EXIT_PIPE;
-use crate::output;
-use crate::printing::Console;
-use crate::quote::for_terminal;
-use crate::text::reason;
+use hashloom_frame::exit::EXIT_PIPE;
+use hashloom_frame::output;
+use hashloom_frame::printing::Console;
+use hashloom_frame::quote::for_terminal;
+use hashloom_frame::text::reason;
 
 /// All errors except wrong usage and files that cannot be opened.
 const EXIT_FAILURE: u8 = 1;

@@ -2,6 +2,8 @@
 
 //! `hashloom work`: proof of work.
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod plan;
 mod shown;
 
@@ -13,18 +15,18 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args};
 use hashloom::Algorithm;
-use hashloom_work::{End, Event, search};
+use hashloom_frame::exit::EXIT_INTERRUPTED;
+use hashloom_frame::exit::EXIT_PIPE;
+use hashloom_frame::interrupt;
+use hashloom_frame::numbers::HexBytes;
+use hashloom_frame::numbers::whole;
+use hashloom_frame::printing::Console;
+use hashloom_frame::progress::Bar;
+use hashloom_frame::text::reason;
+use hashloom_frame::work::Threads;
+use hashloom_frame::{names, style, units};
 
-use crate::exit::EXIT_INTERRUPTED;
-use crate::exit::EXIT_PIPE;
-use crate::interrupt;
-use crate::numbers::whole;
-use crate::printing::Console;
-use crate::progress::Bar;
-use crate::text::reason;
-use crate::tree::HexBytes;
-use crate::work::Threads;
-use crate::{names, style, units};
+use crate::{End, Event, search};
 use plan::Plan;
 
 /// No nonce of the range is low enough.
@@ -105,7 +107,7 @@ pub struct Pow {
 
     #[cfg(feature = "gpu")]
     #[command(flatten)]
-    gpu: crate::gpu::Choice,
+    gpu: gpu::Choice,
 }
 
 /// clap would write one line.
@@ -214,7 +216,7 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
         };
         #[cfg(feature = "gpu")]
         if let Some(device) = &gpu {
-            return crate::gpu::search(device, &plan.search(), range, &stop, &mut on)
+            return gpu::search(device, &plan.search(), range, &stop, &mut on)
                 .unwrap_or_else(|next| next_of(search(&plan.search(), next..=last, &options, &mut on)));
         }
         next_of(search(&plan.search(), range, &options, &mut on))
