@@ -400,6 +400,15 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
     if (shape != before)
         found = answer(word, hli_body(alg), n, shape);
     if (again == NULL) {
+        /* Each call of a kernel waits for a search of SEARCH ns, whose lanes one message or two leave empty. */
+        enum { SEARCH = 170 };
+        if (hli_finds_attacks(alg) && n > 2 && n <= HLI_FEW && nblocks <= 2) {
+            const hl_kernel *const kernel = hli_choose(word, hli_body(alg), n, SEARCH);
+            few->groups.at[0] = (struct hli_group){kernel, 0, (uint8_t)n, HLI_BLOCKS};
+            few->groups.n = 1;
+            if (kernel->nlanes >= n)
+                return HLI_GROUPS;
+        }
         if ((found & FEW_APART) != 0)
             return HLI_APART;
         make_groups(word, hli_body(alg), n, shape, found, &few->groups);
