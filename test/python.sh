@@ -41,7 +41,7 @@ environment() {
     "$2" -m venv "$1" && "$1/bin/pip" install --quiet --disable-pip-version-check --no-compile "${@:3}"
 }
 rm -rf "$tools" "$logs/wheels"
-environment "$tools" "$python" 'maturin>=1.9,<2' >"$logs/tools.log" 2>&1 || {
+environment "$tools" "$python" 'maturin>=1.9,<2' 'flit_core>=3.11,<4' >"$logs/tools.log" 2>&1 || {
     cat "$logs/tools.log"
     missing "pip cannot install maturin: pip needs a network"
 }
@@ -67,14 +67,16 @@ wheel() {
             --config "$links.rustc-link-search=['native=${archive%/*}']")
     fi
     (cd "$root/python" &&
-        "$tools/bin/maturin" build "${profile[@]}" --locked --interpreter "$python" --out "$logs/wheels")
+        "$tools/bin/maturin" build "${profile[@]}" --locked --interpreter "$python" --out "$logs/wheels") &&
+        (cd "$root/python/store" && "$tools/bin/python" -m flit_core.wheel --outdir "$logs/wheels")
 }
 
 requirements=$root/python/tests/requirements.txt
 
-# into FOLDER: installs the wheel that suits the environment's Python.
+# into FOLDER: installs the wheels that suit the environment's Python.
 into() {
-    "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --find-links "$logs/wheels" pyhashloom
+    "$1/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps --find-links "$logs/wheels" \
+        pyhashloom pyhashloom-store
 }
 
 # tested PYTHON: the wheel in a clean environment, without the sources in sight. Only $python must have every package of
@@ -94,8 +96,8 @@ tested() {
         done
     fi
     into "$name" &&
-        (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider --ignore "$root/python/tests/cluster" \
-            "$root/python/tests")
+        (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider --ignore "$root/python/store/tests/cluster" \
+            "$root/python/tests" "$root/python/store/tests")
 }
 
 # Offsets of 64 bits. It takes 8 GiB of memory.
@@ -122,9 +124,9 @@ found() {
 
 # An S3 server on the loopback (moto). Its packages have versions: without them pip searches for minutes.
 store() {
-    environment "$logs/store" "$python" --requirement "$root/python/tests/store.txt" &&
+    environment "$logs/store" "$python" --requirement "$root/python/store/tests/store.txt" &&
         into "$logs/store" &&
-        (cd "$logs" && "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_store.py" &&
+        (cd "$logs" && "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/store/tests/test_store.py" &&
             "$logs/store/bin/python" -m doctest "$root/docs/store.md")
 }
 
@@ -137,9 +139,9 @@ models() {
 
 # Spark and Dask with workers in processes of their own.
 cluster() {
-    environment "$logs/cluster" "$python" --requirement "$root/python/tests/cluster/requirements.txt" &&
+    environment "$logs/cluster" "$python" --requirement "$root/python/store/tests/cluster/requirements.txt" &&
         into "$logs/cluster" &&
-        (cd "$logs" && "$logs/cluster/bin/python" -m pytest -q -p no:cacheprovider "$root/python/tests/cluster" &&
+        (cd "$logs" && "$logs/cluster/bin/python" -m pytest -q -p no:cacheprovider "$root/python/store/tests/cluster" &&
             "$logs/cluster/bin/python" -m doctest "$root/docs/cluster.md")
 }
 
@@ -149,7 +151,7 @@ types() {
     bin=$logs/$(basename "$python")/bin
     local mypy=("$bin/mypy" --config-file "$root/python/pyproject.toml" --cache-dir "$logs/mypy")
     "$bin/pip" install --quiet --disable-pip-version-check --requirement "$root/python/tests/types.txt" || return 1
-    (cd "$logs" && "${mypy[@]}" -p pyhashloom &&
+    (cd "$logs" && "${mypy[@]}" -p pyhashloom -p pyhashloom_store &&
         "${mypy[@]}" "$root/python/tests/typed.py" &&
         "$bin/pyright" --project "$root/python" --pythonpath "$bin/python" "$root/python/tests/typed.py" &&
         "$bin/python" -m mypy.stubtest pyhashloom._hashloom)
@@ -157,12 +159,12 @@ types() {
 
 examples() {
     (cd "$logs" && "$logs/$(basename "$python")/bin/python" -m pytest -q -p no:cacheprovider --doctest-modules \
-        --ignore-glob='*/pyhashloom/spark.py' --ignore-glob='*/pyhashloom/dask.py' \
-        --ignore-glob='*/pyhashloom/model.py' --pyargs pyhashloom &&
+        --ignore-glob='*/pyhashloom_store/spark.py' --ignore-glob='*/pyhashloom_store/dask.py' \
+        --ignore-glob='*/pyhashloom/model.py' --pyargs pyhashloom pyhashloom_store &&
         "$logs/$(basename "$python")/bin/python" -c \
             'import doctest, pyhashloom._hashloom as m; f, n = doctest.testmod(m); assert n > 50 and not f' &&
         "$logs/$(basename "$python")/bin/python" -m doctest "$root/docs/python.md" "$root/docs/rows.md" \
-            "$root/README.md")
+            "$root/README.md" "$root/python/store/README.md")
 }
 
 # What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where
@@ -171,7 +173,7 @@ source_distribution() {
     local work=$logs/sdist
     rm -rf "$work" && mkdir -p "$work"
     . "$root/tools/clean_room.sh"
-    environment "$logs/from-source" "$python" pytest hypothesis numpy 'maturin>=1.9,<2' &&
+    environment "$logs/from-source" "$python" pytest hypothesis numpy 'maturin>=1.9,<2' 'flit_core>=3.11,<4' &&
         PATH=$tools/bin:$PATH "$root/tools/wheels.sh" "$work/one" source &&
         PATH=$tools/bin:$PATH "$root/tools/wheels.sh" "$work/two" source &&
         cmp "$work"/{one,two}/pyhashloom-*.tar.gz || return 1
@@ -193,7 +195,7 @@ if [ "$level" = demo ]; then
         cat "$logs/wheel.log"
         exit 1
     }
-    environment "$logs/demo" "$python" duckdb numpy polars polars-hash pyarrow "$logs"/wheels/*.whl &&
+    environment "$logs/demo" "$python" duckdb numpy polars polars-hash pyarrow "$logs"/wheels/pyhashloom-*.whl &&
         "$logs/demo/bin/python" "$root/bench/columns.py"
     exit
 fi

@@ -9,7 +9,7 @@ compile() { # FILE REQUIREMENT...
     printf '%s\n' "${@:2}" | uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-annotate \
         --custom-compile-command tools/requirements.sh --output-file "$1" -
 }
-compile build.txt 'maturin>=1.9,<2' ziglang
+compile build.txt 'flit_core>=3.11,<4' 'maturin>=1.9,<2' ziglang
 compile test.txt hypothesis numpy pytest
 # What hashes columns is tested with. Not every Python has wheels of all of these.
 compile columns.txt duckdb pandas polars pyarrow

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # wheels.sh: makes what is published on PyPI: the source distribution, with the sources of all crates, and from it the
-# wheel for a target.
+# wheel for a target; and the wheel of pyhashloom-store, which is Python alone.
 #
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
@@ -10,7 +10,7 @@
 # (glibc 2.17) and musllinux_1_1, whatever this machine has. source: no wheel. Without a target the wheel is this
 # machine's, with its own compiler. The wheel is built without a network, from the source distribution alone.
 #
-# It needs maturin, and ziglang for the targets named above: pip install 'maturin>=1.9,<2' ziglang. PYTHON names the
+# It needs maturin and flit_core, and ziglang for the targets named above: pip install 'maturin>=1.9,<2' flit_core ziglang. PYTHON names the
 # interpreter of a free-threaded wheel (python3.14t); all others share one wheel.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,6 +43,7 @@ mv vendor "$name"
 mkdir "$name/.cargo"
 mv config.toml "$name/.cargo"
 archive "$name" "$out/$name.tar.gz"
+(cd tree/python/store && SOURCE_DATE_EPOCH=$commit_time python3 -m flit_core.wheel --outdir "$out")
 
 cd "$name"
 export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR=${CARGO_TARGET_DIR-$work/target}

@@ -1,10 +1,4 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Examples of hypothesis have no time limit: other work on the machine must not fail a test."""
+"""For all tests here."""
 
-try:
-    from hypothesis import settings
-except ImportError:
-    pass  # the tests of clusters have an environment without it
-else:
-    settings.register_profile("hashloom", deadline=None)
-    settings.load_profile("hashloom")
+import without_deadline  # noqa: F401

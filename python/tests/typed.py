@@ -10,12 +10,12 @@ import duckdb
 import numpy
 import numpy.typing
 import polars
+import pyhashloom_store
 
 import pyhashloom
 import pyhashloom.duckdb
 import pyhashloom.manifest
 import pyhashloom.polars
-import pyhashloom.store
 import pyhashloom.torrent
 import pyhashloom.tree
 from pyhashloom import slh_dsa
@@ -100,11 +100,11 @@ def uses() -> None:
     pyhashloom.update_many([h, pyhashloom.md5()], (b"a", bytearray(b"b")))
     objects: list[tuple[str, str | None, str]] = [
         (one.hexdigest, one.source, one.version)
-        for one in pyhashloom.store.sums(["sha256", "md5"], "s3://bucket", journal="a", storage_options={"anon": True})
+        for one in pyhashloom_store.sums(["sha256", "md5"], "s3://bucket", journal="a", storage_options={"anon": True})
     ]
-    made_of: pyhashloom.manifest.Written = pyhashloom.store.write_manifest("s3://bucket", algorithms=["sha1"])
-    checked: pyhashloom.store.StoreReport = pyhashloom.store.check_manifest(made_of.content, "s3://bucket")
-    print(objects, checked.vouched, pyhashloom.store.check_upload("a", "s3://bucket/a").is_same)
+    made_of: pyhashloom.manifest.Written = pyhashloom_store.write_manifest("s3://bucket", algorithms=["sha1"])
+    checked: pyhashloom_store.StoreReport = pyhashloom_store.check_manifest(made_of.content, "s3://bucket")
+    print(objects, checked.vouched, pyhashloom_store.check_upload("a", "s3://bucket/a").is_same)
     same: bool = pyhashloom.hmac.compare_digest(tags[0], pyhashloom.hmac.digest(b"key", b"", "sha1"))
     print(again.parameter_set, valid, again.verifying_key)
     print(text, numbers, free.hexdigest(length=10))

@@ -12,8 +12,8 @@ Many messages: many(name, messages) for lists and iterables, rows(name, array) f
 Arrow, files(name, paths) for files. pyhashloom.hmac has HMAC, pbkdf2_hmac and pbkdf2_hmac_many derive keys from
 passwords, pyhashloom.torrent checks torrents, pyhashloom.manifest folders, pyhashloom.tree has hash trees. diff and
 table_digest compare tables.
-Messages that arrive in parts: update_many(hashes, chunks), streams(name, files), streams_async(name, bodies);
-pyhashloom.store has objects in buckets. pyhashloom.slh_dsa signs by SLH-DSA.
+Messages that arrive in parts: update_many(hashes, chunks), streams(name, files), streams_async(name, bodies). The
+package pyhashloom-store has objects in buckets. pyhashloom.slh_dsa signs by SLH-DSA.
 """
 
 from . import hmac as hmac

@@ -28,10 +28,13 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from . import manifest as manifests
-from . import tree
-from ._files import FileDigest, FileError, files
-from ._hashloom import Journal, Listing, new
+from pyhashloom import manifest as manifests
+from pyhashloom import tree
+from pyhashloom._files import FileDigest, FileError, files
+from pyhashloom._hashloom import Journal, Listing, new
+from pyhashloom._streams import usual_digest
+from pyhashloom.manifest import ManifestReport, Read, Written
+
 from ._objects import (
     CHECKSUM_FIELDS,
     CRC_FIELDS,
@@ -47,9 +50,7 @@ from ._objects import (
     results,
     without_user,
 )
-from ._streams import usual_digest
 from ._versions import Object
-from .manifest import ManifestReport, Read, Written
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

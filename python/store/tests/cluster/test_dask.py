@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""pyhashloom.dask on a cluster of worker processes, of which one is killed in the middle, beside one machine."""
+"""pyhashloom_store.dask on a cluster of worker processes, of which one is killed in the middle, beside one machine."""
 
 import dataclasses
 import fcntl
@@ -21,7 +21,7 @@ import cloudpickle  # noqa: E402
 import distributed  # noqa: E402
 
 import pyhashloom  # noqa: E402
-import pyhashloom.dask  # noqa: E402
+import pyhashloom_store.dask  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
 
 # Workers cannot import this module: functions of it travel by value.
@@ -56,7 +56,7 @@ def told(files):
 
 def test_the_report_is_that_of_one_machine(client, paths):
     counts = []
-    got = pyhashloom.dask.files(client, "sha256", paths, files_per_task=7, progress=lambda *n: counts.append(n))
+    got = pyhashloom_store.dask.files(client, "sha256", paths, files_per_task=7, progress=lambda *n: counts.append(n))
     assert told(got) == told(pyhashloom.files("sha256", paths))
     assert counts[-1] == (400, 400) and len(counts) == 58
     assert {file.worker for file in got} == set(client.scheduler_info()["workers"])
@@ -77,7 +77,7 @@ def test_a_worker_that_is_killed(client, paths, tmp_path):
     os.mkfifo(pipe)
     result = []
     work = threading.Thread(
-        target=lambda: result.extend(pyhashloom.dask.files(client, "sha256", [*paths, pipe], files_per_task=5))
+        target=lambda: result.extend(pyhashloom_store.dask.files(client, "sha256", [*paths, pipe], files_per_task=5))
     )
     work.start()
     with open(pipe, "r+b", buffering=0) as end:  # for reading too: a write after the kill has a reader
@@ -112,15 +112,15 @@ class Ended:
 
 def test_what_a_worker_says_is_checked():
     asked = [(b"a", ["sha256", "sha1"]), (b"b", ["sha256"])]
-    task = pyhashloom.dask._Task(asked, ["/a", "/b"])
+    task = pyhashloom_store.dask._Task(asked, ["/a", "/b"])
     a, b = (b"a", ([b"x" * 32, b"y" * 20], 1, 5, None)), (b"b", ([], 0, None, ("open", 2, "No such file", 0)))
 
     def check(returned):
-        return pyhashloom.dask._answers(task, Ended(returned))
+        return pyhashloom_store.dask._answers(task, Ended(returned))
 
     assert check([a, b]) == [(*a[1], "worker"), (*b[1], "worker")]
     for bad in (None, [a], [a, b, b], [b, a], [a, (b"../../etc/passwd", b[1])], [b"a", b"b"], ["a", "b"]):
-        with pytest.raises(pyhashloom.dask.WorkerError, match="returned results of other files"):
+        with pytest.raises(pyhashloom_store.dask.WorkerError, match="returned results of other files"):
             check(bad)
     (digests, nbytes, mtime_ns, _), (_, _, _, reason) = a[1], b[1]
     for bad in (
@@ -140,7 +140,7 @@ def test_what_a_worker_says_is_checked():
         ([], 0, None, ()),
         None,
     ):
-        with pytest.raises(pyhashloom.dask.WorkerError, match="neither the sha256 and sha1 nor an error of /a"):
+        with pytest.raises(pyhashloom_store.dask.WorkerError, match="neither the sha256 and sha1 nor an error of /a"):
             check([(b"a", bad), b])
 
 
@@ -205,10 +205,10 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
         here = pyhashloom.manifest.check(manifest, root)
         list_here = pyhashloom.manifest.check_list(lines, folder=root)
         written_here = pyhashloom.manifest.write(root)
-        there = pyhashloom.dask.check_manifest(client, manifest, root, files_per_task=7)
-        list_there = pyhashloom.dask.check_list(client, lines, folder=root, files_per_task=7)
+        there = pyhashloom_store.dask.check_manifest(client, manifest, root, files_per_task=7)
+        list_there = pyhashloom_store.dask.check_list(client, lines, folder=root, files_per_task=7)
         counts = []
-        written = pyhashloom.dask.write_manifest(
+        written = pyhashloom_store.dask.write_manifest(
             client, root, files_per_task=7, progress=lambda *n: counts.append(n)
         )
     finally:
@@ -248,29 +248,29 @@ def test_manifests_and_lists_are_those_of_one_machine(client, tree):
 
 def tampered(monkeypatch, change):
     """Has the results of workers changed on their way."""
-    outcome = pyhashloom.dask._outcome
+    outcome = pyhashloom_store.dask._outcome
 
     def changed(future, paths):
         worker, returned = outcome(future, paths)
         return worker, change(returned)
 
-    monkeypatch.setattr(pyhashloom.dask, "_outcome", changed)
+    monkeypatch.setattr(pyhashloom_store.dask, "_outcome", changed)
 
 
 def test_a_worker_that_returns_something_else(client, tree, monkeypatch):
     root, manifest, _ = tree
     tampered(monkeypatch, lambda results: results[:-1])
-    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
-        pyhashloom.dask.check_manifest(client, manifest, root)
-    with pytest.raises(pyhashloom.dask.WorkerError, match="returned"):
-        pyhashloom.dask.write_manifest(client, root)
+    with pytest.raises(pyhashloom_store.dask.WorkerError, match="returned"):
+        pyhashloom_store.dask.check_manifest(client, manifest, root)
+    with pytest.raises(pyhashloom_store.dask.WorkerError, match="returned"):
+        pyhashloom_store.dask.write_manifest(client, root)
 
 
 def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     """Digests of other content, files that are there only for others, and files of another time are never right."""
     root, _, lines = tree
     as_it_is = pyhashloom.manifest.write(root).content
-    assert pyhashloom.dask.check_manifest(client, as_it_is, root).is_same
+    assert pyhashloom_store.dask.check_manifest(client, as_it_is, root).is_same
 
     def other(change):
         return lambda results: [(name, change(*one) if one[3] is None else one) for name, one in results]
@@ -284,10 +284,10 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     ):
         with monkeypatch.context() as patch:
             tampered(patch, other(change))
-            report = pyhashloom.dask.check_manifest(client, as_it_is, root)
+            report = pyhashloom_store.dask.check_manifest(client, as_it_is, root)
             assert {difference.status for difference in report.differences} == states, states
             assert not report.is_same and len(report.differences) == 59
-            written = pyhashloom.dask.write_manifest(client, root)
+            written = pyhashloom_store.dask.write_manifest(client, root)
             # A file that is here is in the manifest, whatever a worker says.
             assert written.content.count(b'"path":') == as_it_is.count(b'"path":')
     for change, state in (
@@ -296,28 +296,28 @@ def test_a_worker_that_sees_other_files(client, tree, monkeypatch):
     ):
         with monkeypatch.context() as patch:
             tampered(patch, other(change))
-            listed = pyhashloom.dask.check_list(client, lines, folder=root)
+            listed = pyhashloom_store.dask.check_list(client, lines, folder=root)
             assert {file.state for file in listed.files} == {state, "unread"}
 
 
 def test_errors_of_manifests(client, tmp_path):
     with pytest.raises(pyhashloom.manifest.ManifestError):
-        pyhashloom.dask.check_manifest(client, b"{}\n", tmp_path)
+        pyhashloom_store.dask.check_manifest(client, b"{}\n", tmp_path)
     with pytest.raises(pyhashloom.FileError, match="missing"):
-        pyhashloom.dask.write_manifest(client, tmp_path / "missing")
-    assert pyhashloom.dask.check_list(client, b"").files == []
-    assert pyhashloom.dask.write_manifest(client, tmp_path).content == pyhashloom.manifest.write(tmp_path).content
+        pyhashloom_store.dask.write_manifest(client, tmp_path / "missing")
+    assert pyhashloom_store.dask.check_list(client, b"").files == []
+    assert pyhashloom_store.dask.write_manifest(client, tmp_path).content == pyhashloom.manifest.write(tmp_path).content
 
 
 def test_errors(client):
     with pytest.raises(ValueError, match="unsupported"):
-        pyhashloom.dask.files(client, "sha3", ["a"])
+        pyhashloom_store.dask.files(client, "sha3", ["a"])
     with pytest.raises(ValueError, match="at least 1"):
-        pyhashloom.dask.files(client, "sha256", ["a"], files_per_task=0)
-    assert pyhashloom.dask.files(client, "sha256", []) == []
+        pyhashloom_store.dask.files(client, "sha256", ["a"], files_per_task=0)
+    assert pyhashloom_store.dask.files(client, "sha256", []) == []
 
 
 def test_files_by_shake(client, tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
-    (one,) = pyhashloom.dask.files(client, "shake_128", [tmp_path / "a"])
+    (one,) = pyhashloom_store.dask.files(client, "shake_128", [tmp_path / "a"])
     assert one.digest == hashlib.shake_128(b"abc").digest(32)

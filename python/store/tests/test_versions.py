@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("fsspec", reason="SKIPPED: versions of objects: fsspec is not installed")
-import pyhashloom._objects  # noqa: E402
-import pyhashloom._versions  # noqa: E402
-import pyhashloom.store as store  # noqa: E402
-from pyhashloom._versions import described, time_ns  # noqa: E402
+import pyhashloom_store._objects  # noqa: E402
+import pyhashloom_store._versions  # noqa: E402
+import pyhashloom_store as store  # noqa: E402
+from pyhashloom_store._versions import described, time_ns  # noqa: E402
 
 UTC = datetime.timezone.utc
 MOMENT = datetime.datetime(2026, 11, 25, 9, 46, 40, tzinfo=UTC)
@@ -129,11 +129,11 @@ def test_file_system(name):
     if change is None:
         assert not one.ties and not one.in_ranges
         with pytest.raises(ValueError, match="leave the journal out, or have the store tell them"):
-            pyhashloom._objects.key_of(one, "url", "place")
+            pyhashloom_store._objects.key_of(one, "url", "place")
         return
     other = described("f", {**info, **change}, 3)
     assert one.ties and one.in_ranges and not one.is_same(other) and not other.is_same(one)
-    path, tie = pyhashloom._objects.key_of(one, "url", "place")
+    path, tie = pyhashloom_store._objects.key_of(one, "url", "place")
     assert one.version != other.version and path == b"f" and tie.endswith(one.version.encode())
     # What is read may change the time of the last access, and nothing else of a version.
     for access in ("time", "atime", "accessTime", "last_accessed_on", "last_accessed"):
@@ -253,7 +253,7 @@ class Server(http.server.ThreadingHTTPServer):
 @pytest.fixture
 def serve(monkeypatch):
     pytest.importorskip("aiohttp", reason="SKIPPED: files behind HTTP: aiohttp is not installed")
-    monkeypatch.setattr(pyhashloom._objects, "_PAUSE", 0)
+    monkeypatch.setattr(pyhashloom_store._objects, "_PAUSE", 0)
     servers = []
 
     def start():
@@ -303,7 +303,7 @@ def test_http_journal(site, tmp_path, tells):
 @pytest.mark.parametrize("tells", TELLS)
 @pytest.mark.parametrize("nbytes", [3_000, 2_999])
 def test_http_change_between_ranges(site, monkeypatch, tells, nbytes):
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     site.has_time, site.etag = TELLS[tells]
     site.change = lambda: site.replace(b"B" * nbytes)
     one = summed(site.url, range_nbytes=1_000, requests=1)
@@ -318,7 +318,7 @@ def test_http_change_between_ranges(site, monkeypatch, tells, nbytes):
 
 @pytest.mark.parametrize("etag", [None, lambda body: 'W/"same"', lambda body: '""'], ids=["none", "weak", "empty"])
 def test_http_length_alone(site, monkeypatch, tmp_path, etag):
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     site.has_time, site.etag = False, etag
     site.change = lambda: site.replace(b"B" * 3_000)
     one = summed(site.url, range_nbytes=1_000)
@@ -370,7 +370,7 @@ def test_http_server_that_ignores_ranges(site, has_head):
 
 
 def test_http_answers_that_tell_less(site, monkeypatch):
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     site.headers = lambda request: {"Last-Modified": None} if request.headers.get("Range") else {}
     assert summed(site.url, range_nbytes=1_000).hexdigest == sha256(site.body)
     assert site.requests[-2][::2] == ("GET", None)
@@ -418,7 +418,7 @@ def test_http_errors(site):
 
 
 def test_http_length_that_is_not_the_file_s(site, monkeypatch):
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     for length in ("0", "2999", "3001"):
         site.headers = lambda request, length=length: {"Content-Length": length} if request.command == "HEAD" else {}
         for span in ({}, {"range_nbytes": 1_000}):
@@ -432,7 +432,7 @@ def ftp(tmp_path, monkeypatch):
     from pyftpdlib.handlers import FTPHandler
     from pyftpdlib.servers import FTPServer
 
-    monkeypatch.setattr(pyhashloom._objects, "_PAUSE", 0)
+    monkeypatch.setattr(pyhashloom_store._objects, "_PAUSE", 0)
     logging.getLogger("pyftpdlib").setLevel(logging.CRITICAL)
     root = tmp_path / "root"
     root.mkdir()
@@ -486,9 +486,9 @@ def test_ftp(ftp, tmp_path):
 
 def test_ftp_that_changes(ftp, monkeypatch):
     root, url, session = ftp
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     old(root / "f", b"A" * 200_000)
-    read = pyhashloom._objects.Store._get
+    read = pyhashloom_store._objects.Store._get
 
     async def get(self, one, start, end):
         data = await read(self, one, start, end)
@@ -496,7 +496,7 @@ def test_ftp_that_changes(ftp, monkeypatch):
             old(root / "f", b"B" * 200_000, 900)
         return data
 
-    monkeypatch.setattr(pyhashloom._objects.Store, "_get", get)
+    monkeypatch.setattr(pyhashloom_store._objects.Store, "_get", get)
     assert summed(f"{url}/f", range_nbytes=70_000).hexdigest == sha256(b"B" * 200_000)
 
 

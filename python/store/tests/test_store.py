@@ -15,19 +15,19 @@ from interrupt import interrupted
 import pyhashloom
 
 fsspec = pytest.importorskip("fsspec", reason="SKIPPED: objects: fsspec is not installed")
-import pyhashloom._objects  # noqa: E402
-import pyhashloom._versions  # noqa: E402
+import pyhashloom_store._objects  # noqa: E402
+import pyhashloom_store._versions  # noqa: E402
 import pyhashloom.manifest  # noqa: E402
-import pyhashloom.store as store  # noqa: E402
+import pyhashloom_store as store  # noqa: E402
 import pyhashloom.tree  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(pyhashloom._objects, "_PAUSE", 0)
+    monkeypatch.setattr(pyhashloom_store._objects, "_PAUSE", 0)
     # An object that was made a moment ago is waited for.
-    monkeypatch.setattr(pyhashloom._versions, "_SECONDS_NS", 10**7)
+    monkeypatch.setattr(pyhashloom_store._versions, "_SECONDS_NS", 10**7)
     yield
     assert not [thread.name for thread in threading.enumerate() if "hashloom" in thread.name]
 
@@ -259,7 +259,7 @@ def test_leaving_the_iterator(faulty):
 
 SLOW = """
 import time
-import fsspec, pyhashloom.store
+import fsspec, pyhashloom_store
 from fsspec.implementations.memory import MemoryFileSystem
 
 class Slow(MemoryFileSystem):
@@ -279,7 +279,7 @@ Slow().pipe({f"/bucket/{i}": b"x" for i in range(1000)})
 
 
 def test_ctrl_c():
-    assert interrupted('list(pyhashloom.store.sums("sha256", "slow://bucket", retries=10**9))', SLOW)
+    assert interrupted('list(pyhashloom_store.sums("sha256", "slow://bucket", retries=10**9))', SLOW)
 
 
 # ---- The journal
@@ -580,7 +580,7 @@ def test_s3_journal_of_another_endpoint(bucket, server, tmp_path):
 
 def place_of(url, options):
     async def run():
-        async with pyhashloom._objects.Store(url, options, pyhashloom._objects.Limits(1, 1, 1, 0)) as opened:
+        async with pyhashloom_store._objects.Store(url, options, pyhashloom_store._objects.Limits(1, 1, 1, 0)) as opened:
             return opened.place()
 
     return asyncio.run(run())
@@ -827,16 +827,16 @@ def test_uploads_with_a_crc(bucket, tmp_path, monkeypatch, name):
     bucket.put("a", content)
     whole = str(pyhashloom.tree.s3(content, name=name, part_nbytes=None))
     parts = str(pyhashloom.tree.s3(content, name=name, part_nbytes=5 << 20))
-    head, told = pyhashloom._objects.Store.head, {}
+    head, told = pyhashloom_store._objects.Store.head, {}
 
     async def said(self, one, **more):
         found = {key: value for key, value in (await head(self, one)).items() if not key.startswith("Checksum")}
         etag = '"0123-2"' if told["parts"] else '"0123"'
         first = {"ContentLength": 5 << 20} if more and told["parts"] else {}
-        field = pyhashloom._objects.CRC_FIELDS[name]
+        field = pyhashloom_store._objects.CRC_FIELDS[name]
         return {**found, "ETag": etag, "ServerSideEncryption": "aws:kms", field: told["crc"], **first}
 
-    monkeypatch.setattr(pyhashloom._objects.Store, "head", said)
+    monkeypatch.setattr(pyhashloom_store._objects.Store, "head", said)
 
     def check(crc, is_in_parts):
         told.update(crc=crc, parts=is_in_parts)
@@ -889,7 +889,7 @@ def test_s3_that_answers_with_another_range(bucket):
 )
 def test_s3_without_etag_or_length(told):
     with pytest.raises(OSError, match="does not tell the ETag and the length"):
-        pyhashloom._objects.of_s3("bucket/a", "bucket", told, told.get("Size"))
+        pyhashloom_store._objects.of_s3("bucket/a", "bucket", told, told.get("Size"))
 
 
 class Endless(Faulty):
@@ -906,8 +906,8 @@ class Endless(Faulty):
 
 def test_a_listing_that_never_ends(monkeypatch):
     async def run():
-        limits = pyhashloom._objects.Limits(1, 1, 1, 0)
-        async with pyhashloom._objects.Store("memory://bucket", {}, limits) as opened:
+        limits = pyhashloom_store._objects.Limits(1, 1, 1, 0)
+        async with pyhashloom_store._objects.Store("memory://bucket", {}, limits) as opened:
             opened.fs, opened.is_s3 = Endless(), True
             return [one async for one in opened.below("memory://bucket")]
 

@@ -3,7 +3,7 @@
 
 ::
 
-    from pyhashloom.spark import with_digest
+    from pyhashloom_store.spark import with_digest
     users = with_digest(users, "email", into="email_sha256")  # as sha2(email, 256)
 
 Every executor needs the packages hashloom and pyarrow.
@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType, IntegralType, StringType, StructField, StructType
 
-from . import column
+from pyhashloom import column
 
 __all__ = ["with_digest"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""pyhashloom.spark on a cluster of two executors in processes of their own, beside Spark's own functions."""
+"""pyhashloom_store.spark on a cluster of two executors in processes of their own, beside Spark's own functions."""
 
 import hashlib
 import hmac
@@ -17,7 +17,7 @@ import pyarrow as pa  # noqa: E402
 from rows_reference import Date, Duration, Instant, Map, Timestamp, encode  # noqa: E402
 
 import pyhashloom  # noqa: E402
-import pyhashloom.spark  # noqa: E402
+import pyhashloom_store.spark  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,8 @@ def test_digests_are_those_of_spark(spark):
     frame = spark.range(50_000, numPartitions=6).selectExpr(
         "id", "if(id % 7 = 3, null, concat('user', id, '@example.com')) as email"
     )
-    got = pyhashloom.spark.with_digest(frame, "email", into="ours")
-    got = pyhashloom.spark.with_digest(got, "email", name="sha1", output="binary", into="sha1")
+    got = pyhashloom_store.spark.with_digest(frame, "email", into="ours")
+    got = pyhashloom_store.spark.with_digest(got, "email", name="sha1", output="binary", into="sha1")
     wrong = got.where(
         ~functions.col("ours").eqNullSafe(functions.sha2("email", 256))
         | ~functions.lower(functions.hex("sha1")).eqNullSafe(functions.sha1(functions.col("email").cast("binary")))
@@ -68,9 +68,9 @@ def test_every_sha2_of_spark(spark):
     for bits in (224, 256, 384, 512):
         for name in ("text", "bytes"):
             into = f"{name}_{bits}"
-            frame = pyhashloom.spark.with_digest(frame, name, name=f"sha{bits}", into=into)
+            frame = pyhashloom_store.spark.with_digest(frame, name, name=f"sha{bits}", into=into)
             right &= functions.col(into).eqNullSafe(functions.sha2(name, bits))
-        frame = pyhashloom.spark.with_digest(frame, "text", name=f"sha{bits}", into=f"b{bits}", output="binary")
+        frame = pyhashloom_store.spark.with_digest(frame, "text", name=f"sha{bits}", into=f"b{bits}", output="binary")
         hexed = functions.lower(functions.hex(f"b{bits}"))
         right &= hexed.eqNullSafe(functions.sha2("text", bits))
     assert frame.where(right).count() == 100
@@ -98,7 +98,7 @@ def test_rows_are_those_of_one_machine(spark):
         ("sha256", ["large"], {"key": b"k", "output": "binary"}),
     ]
     for i, (name, wanted, rest) in enumerate(cases):
-        frame = pyhashloom.spark.with_digest(frame, *wanted, name=name, into=f"digest{i}", **rest)
+        frame = pyhashloom_store.spark.with_digest(frame, *wanted, name=name, into=f"digest{i}", **rest)
     got = sorted(frame.collect(), key=lambda row: row.place)
     for i, (name, wanted, rest) in enumerate(cases):
         found = [row[f"digest{i}"] for row in got]
@@ -106,12 +106,12 @@ def test_rows_are_those_of_one_machine(spark):
         assert [bytes(one) if isinstance(one, bytearray) else one for one in found] == here
     # ("a", "bc") and ("ab", "c") are different rows.
     pairs = spark.createDataFrame([("a", "bc"), ("ab", "c")], "x string, y string")
-    assert pyhashloom.spark.with_digest(pairs, "x", "y").select("digest").distinct().count() == 2
+    assert pyhashloom_store.spark.with_digest(pairs, "x", "y").select("digest").distinct().count() == 2
 
 
 def test_several_columns_and_a_key(spark):
     frame = spark.createDataFrame([("a", 1), ("b", None), (None, 2)], "name string, n int")
-    rows = pyhashloom.spark.with_digest(frame, "name", "n", key=b"k").collect()
+    rows = pyhashloom_store.spark.with_digest(frame, "name", "n", key=b"k").collect()
     for row in rows:
         assert row.digest == hmac.digest(b"k", encode((row.name, row.n)), "sha256").hex()
 
@@ -132,27 +132,27 @@ def test_rows_of_every_type(spark):
     ]
     want = [hashlib.sha256(encode(row)).hexdigest() for row in want]
     assert pa.chunked_array(pyhashloom.column("sha256", frame.toArrow())).to_pylist() == want
-    rows = pyhashloom.spark.with_digest(frame, *frame.columns).orderBy("col1").collect()
+    rows = pyhashloom_store.spark.with_digest(frame, *frame.columns).orderBy("col1").collect()
     assert [row.digest for row in rows] == want
     # A row of one column that has no digest of its own.
-    one = pyhashloom.spark.with_digest(frame.selectExpr("struct(col4) as row"), "row").collect()
+    one = pyhashloom_store.spark.with_digest(frame.selectExpr("struct(col4) as row"), "row").collect()
     assert {row.digest for row in one} == {hashlib.sha256(encode((value,))).hexdigest() for value in (1.5, None)}
 
 
 def test_errors(spark):
     frame = spark.range(3)
     with pytest.raises(ValueError, match="no column 'x'"):
-        pyhashloom.spark.with_digest(frame, "x")
+        pyhashloom_store.spark.with_digest(frame, "x")
     with pytest.raises(ValueError, match="exists already"):
-        pyhashloom.spark.with_digest(frame, "id", into="id")
+        pyhashloom_store.spark.with_digest(frame, "id", into="id")
     with pytest.raises(ValueError, match="expected a column"):
-        pyhashloom.spark.with_digest(frame)
+        pyhashloom_store.spark.with_digest(frame)
     with pytest.raises(Exception, match="cast it"):
-        pyhashloom.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x")
+        pyhashloom_store.spark.with_digest(frame.selectExpr("id / 2.5 as x"), "x")
     for kind in "timestamp_ntz'2026-01-01'", "interval '1' second", "null", "parse_json('1')":
         with pytest.raises(TypeError, match="'x' is of .* (cast it|no digest alone)"):
-            pyhashloom.spark.with_digest(frame.selectExpr(f"{kind} as x"), "x")
+            pyhashloom_store.spark.with_digest(frame.selectExpr(f"{kind} as x"), "x")
     with pytest.raises(TypeError, match="'x' is of variant"):
-        pyhashloom.spark.with_digest(frame.selectExpr("parse_json('1') as x", "id"), "x", "id")
+        pyhashloom_store.spark.with_digest(frame.selectExpr("parse_json('1') as x", "id"), "x", "id")
     with pytest.raises(ValueError, match="sha99"):
-        pyhashloom.spark.with_digest(frame, "id", name="sha99")
+        pyhashloom_store.spark.with_digest(frame, "id", name="sha99")

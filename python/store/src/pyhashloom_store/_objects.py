@@ -30,15 +30,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-try:
-    import fsspec
-    from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
-except ImportError as error:
-    raise ImportError(f"pyhashloom.store needs fsspec ({error}): pip install 'pyhashloom[store]'") from error
+import fsspec
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from pyhashloom._files import FileError
+from pyhashloom._hashloom import Hash, new
+from pyhashloom._streams import Lanes, usual_digest
 
-from ._files import FileError
-from ._hashloom import Hash, new
-from ._streams import Lanes, usual_digest
 from ._versions import Object, described, time_ns
 
 _Result = TypeVar("_Result")

@@ -4,9 +4,9 @@
 ::
 
     client = dask.distributed.Client("tcp://scheduler:8786")
-    for file in pyhashloom.dask.files(client, "sha256", paths):
+    for file in pyhashloom_store.dask.files(client, "sha256", paths):
         print(file.hexdigest, file.path, file.worker)
-    report = pyhashloom.dask.check_manifest(client, "data.manifest", "/mnt/data")
+    report = pyhashloom_store.dask.check_manifest(client, "data.manifest", "/mnt/data")
     print(report.is_same, report.reads)
 
 Every worker needs the package hashloom, and must see the files under the paths given. No worker is told a digest of a
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import distributed
 
-from . import FileDigest, FileError, manifest, many, new
-from ._hashloom import hash_listed
-from .manifest import ListReport, ManifestReport, Written, _error
+from pyhashloom import FileDigest, FileError, manifest, many, new
+from pyhashloom._hashloom import hash_listed
+from pyhashloom.manifest import ListReport, ManifestReport, Written, _error
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
