@@ -72,12 +72,12 @@ proof | more all | | test/proof/prove.py {proved}
 # In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
 proof-by-solver | all | | test -x build/smt/bin/python || python3 -m venv build/smt; PATH=$PWD/build/smt/bin:$PATH; \
     python -c "import z3" 2>/dev/null || pip install --quiet --disable-pip-version-check z3-solver; \
-    python test/proof/smt.py
+    python test/proof/audit/smt.py
     {core} tools/algorithms.py test/proof/*
-certificates | all | | rustfmt --edition 2024 --check test/proof/checker.rs || exit 1; \
+certificates | all | | rustfmt --edition 2024 --check test/proof/audit/checker.rs || exit 1; \
     test -x build/decoders/bin/python || python3 -m venv build/decoders; PATH=$PWD/build/decoders/bin:$PATH; \
     python -c "import capstone, iced_x86" 2>/dev/null || \
-    pip install --quiet --disable-pip-version-check capstone iced-x86; python test/proof/certify.py {every}
+    pip install --quiet --disable-pip-version-check capstone iced-x86; python test/proof/audit/certify.py {every}
     {core} tools/algorithms.py test/proof/*
 # A workspace of its own, with other people's crates, C libraries and compilers.
 peers-format | check more all | | \

@@ -49,7 +49,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORE = HERE.parent.parent / "core"
-sys.path[1:1] = [str(HERE.parent.parent / "tools"), str(HERE.parent.parent / "web/npm")]
+sys.path[1:1] = [str(HERE / "audit"), str(HERE.parent.parent / "tools"), str(HERE.parent.parent / "web/npm")]
 
 import a64
 import algorithms

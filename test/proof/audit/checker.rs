@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-//     rustc -O test/proof/checker.rs && ./checker FILE...
+//     rustc -O test/proof/audit/checker.rs && ./checker FILE...
 //
 // A word is a list of bits. A bit is a polynomial over GF(2) (the algebraic normal form) in unknown bits: the same
 // polynomial is the same function. A sum is a word of new unknown bits, whose terms are kept. Two sums modulo 2^n are

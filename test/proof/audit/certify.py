@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
-    test/proof/certify.py [--all] [--keep FOLDER] [KERNEL]...
+    test/proof/audit/certify.py [--all] [--keep FOLDER] [KERNEL]...
 
 The proof of kernels for x86-64 runs as in prove.py (a sample, those named, or all), and is checked by checker.rs.
 --keep: the certificates stay, as FOLDER/KERNEL.certificate. Then changed certificates must be refused, and those of a
@@ -49,7 +49,7 @@ from itertools import islice
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(1, str(HERE.parent))
 
 import words as inner
 from operators import operators
@@ -388,7 +388,7 @@ def wrong_is_verified(image, kernels, checker, folder):
     """With a wrong normal form the proof of a wrong kernel passes; the checker must refuse it. Returns what fails."""
     global inner
     kernel, path, was = kernels["md5_blocks_scalar"], folder / "wrong", (inner, image.lines, image.compiled)
-    text = (HERE / "words.py").read_text()
+    text = (HERE.parent / "words.py").read_text()
     # The first round takes the constant of the second.
     begin, constants = kernel.blocks, image.symbols["hli_md5_t"]
     place = next((pc for pc, line in sorted(image.lines.items()) if pc >= begin and f"# {constants:x} " in line), None)

@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
-    test/proof/smt.py [KERNEL]...
+    test/proof/audit/smt.py [KERNEL]...
 
 The kernels' machine code is run as in prove.py, but on terms (terms.py): the normal form of words.py, and what it says
 to be equal, is not used. A kernel of each kind, or those named, hashes one block. The terms of the kernel and those of
@@ -28,7 +28,7 @@ except ImportError:
     print("SKIPPED: proof by an SMT solver: z3 is not installed (pip install z3-solver)")
     sys.exit(bool(os.environ.get("HASHLOOM_REQUIRE")))
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 import terms
 
 sys.modules["words"] = terms  # for all that follows
