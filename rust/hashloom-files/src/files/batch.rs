@@ -101,7 +101,7 @@ fn run_with(requests: &mut Requests<'_>, options: &Options, each: &mut Each<'_>,
     // In a cancelled run, results may still wait for a request that has no result.
     for (first, following) in std::mem::take(&mut results.waiting) {
         results.next = first;
-        following.into_iter().for_each(|(request, result)| results.hand_out(request, result));
+        following.into_iter().for_each(|(request, result)| results.report_next(request, result));
     }
     let supply = unlocked(run.supply);
     let ndone = results.summary.nfiles + results.summary.nfailed;
@@ -175,37 +175,20 @@ impl Client for Run<'_> {
         // A thread that reads a pipe starts no other file until the pipe ends.
         while !lanes.iter().any(Lane::is_stream) {
             let nopen = lanes.iter().filter(|lane| !lane.has_ended()).count();
-            // Files that readers have begun take no place in the buffer.
-            if nopen < LANES && lanes.len() < FETCHED_MAX {
-                if let Some(mut lane) = self.disks.take() {
+            match self.next(nopen, own, places, lanes) {
+                Next::Fetched(mut lane) => {
                     lane.read(own, places, self.pool);
                     lanes.push(lane);
-                    continue;
                 }
-            }
-            let most = self.reserve(own, lanes, self.lanes_max.saturating_sub(nopen).min(room(places)));
-            // Files that are there do not wait for a request that is not.
-            let is_slow = self.is_slow.load(Ordering::Relaxed);
-            if most == 0 || is_slow && !lanes.is_empty() {
-                break;
-            }
-            let most = if is_slow { 1 } else { most };
-            if let Some(lane) = self.disks.take_single() {
-                self.open(lane, false, own, places, lanes);
-                continue;
-            }
-            let may_wait = lanes.is_empty();
-            let drawn = match self.disks.are_watched() {
-                true => self.draw_and_park(own, most, may_wait),
-                false => self.draw(most, may_wait),
-            };
-            let drawn = if drawn.is_empty() { self.disks.take_left(most) } else { drawn };
-            if drawn.is_empty() {
-                break;
-            }
-            self.begin(drawn, own, places, lanes);
-            if is_slow {
-                break;
+                Next::Alone(lane) => self.open(lane, false, own, places, lanes),
+                Next::Requests(requests) => {
+                    self.begin(requests, own, places, lanes);
+                    // What was gathered is parked before the next request is waited for.
+                    if self.is_slow.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+                Next::Nothing => break,
             }
         }
         self.reserve(own, lanes, 0);
@@ -225,7 +208,7 @@ impl Client for Run<'_> {
             }
             let may_open = self.options.width().is_none_or(|width| *lock(&self.nopen) < width);
             let may_draw = supply.next < self.handed_out.load(Ordering::Acquire) + WAITING_MAX && may_open;
-            if self.disks.has_some(may_open) || !supply.exhausted && may_draw && self.disks.has_room() {
+            if self.disks.has_next(may_open) || !supply.exhausted && may_draw && self.disks.has_room() {
                 break false;
             }
             let is_busy = self.disks.is_busy();
@@ -234,18 +217,21 @@ impl Client for Run<'_> {
             }
             drop(supply);
             // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
-            match is_busy {
-                _ if self.trees.help(&mut subtree) => self.readers().tell_all(),
-                true => self.readers().wait(nchanges),
-                false => self.pool.idle(|| self.readers().wait(nchanges)),
+            if self.trees.help(&mut subtree) {
+                self.readers().wake_all();
+            } else if is_busy {
+                self.readers().wait(nchanges);
+            } else {
+                self.pool.idle(|| self.readers().wait(nchanges));
             }
             supply = lock(&self.supply);
         };
         self.nwaiting.fetch_sub(1, Ordering::Relaxed);
-        match is_over {
+        if is_over {
             // This thread stays counted as idle, so that the others come to the same end.
-            true => self.readers().tell_all(),
-            false => supply.idle -= 1,
+            self.readers().wake_all();
+        } else {
+            supply.idle -= 1;
         }
         !is_over
     }
@@ -255,18 +241,18 @@ impl Client for Run<'_> {
         self.options.tell(nbytes, None);
         if ended.iter().any(Lane::has_changed) {
             let (changed, others): (Vec<_>, Vec<_>) = ended.drain(..).partition(Lane::has_changed);
-            self.disks.add_single(changed.into_iter().map(Lane::anew));
+            self.disks.add_alone(changed.into_iter().map(Lane::restarted));
             *ended = others;
         }
         if !ended.is_empty() {
-            self.pool.idle(|| self.pass_on(ended.drain(..)));
+            self.pool.idle(|| self.report(ended.drain(..)));
         }
         let released = self.disks.links.released();
         if !released.is_empty() {
-            self.disks.add_single(released.into_iter().map(|(number, request)| Lane::of(number, request)));
+            self.disks.add_alone(released.into_iter().map(|(number, request)| Lane::of(number, request)));
         }
         if lanes.len() > 1 && self.nwaiting.load(Ordering::Relaxed) > 0 {
-            self.give(lanes);
+            self.share_lanes(lanes);
         }
     }
 
@@ -276,7 +262,7 @@ impl Client for Run<'_> {
             if drawn.is_empty() {
                 return;
             }
-            self.pass_on(drawn.into_iter().map(|(number, request)| {
+            self.report(drawn.into_iter().map(|(number, request)| {
                 let mut lane = Lane::of(number, request);
                 lane.fail(FileError::Open(out_of_memory()));
                 lane
@@ -285,7 +271,41 @@ impl Client for Run<'_> {
     }
 }
 
+/// The files that a thread begins next, in the order in which they are looked for.
+enum Next {
+    /// Readers have its bytes. It takes no place in the buffer.
+    Fetched(Lane),
+    /// To be opened by a separate call.
+    Alone(Lane),
+    /// The next requests, or parked ones that readers will not read.
+    Requests(Vec<(u64, Request)>),
+    Nothing,
+}
+
 impl Run<'_> {
+    /// What a thread begins next that has `nopen` files open.
+    fn next(&self, nopen: usize, own: &mut Worker, places: &Places, lanes: &[Lane]) -> Next {
+        if nopen < LANES && lanes.len() < FETCHED_MAX {
+            if let Some(lane) = self.disks.next_fetched() {
+                return Next::Fetched(lane);
+            }
+        }
+        let most = self.reserve(own, lanes, self.lanes_max.saturating_sub(nopen).min(room(places)));
+        // Files that are there do not wait for a request that is not.
+        let is_slow = self.is_slow.load(Ordering::Relaxed);
+        if most == 0 || is_slow && !lanes.is_empty() {
+            return Next::Nothing;
+        }
+        if let Some(lane) = self.disks.next_alone() {
+            return Next::Alone(lane);
+        }
+        let (most, may_wait) = (if is_slow { 1 } else { most }, lanes.is_empty());
+        let requests =
+            if self.disks.are_watched() { self.draw_and_park(own, most, may_wait) } else { self.draw(most, may_wait) };
+        let requests = if requests.is_empty() { self.disks.next_abandoned(most) } else { requests };
+        if requests.is_empty() { Next::Nothing } else { Next::Requests(requests) }
+    }
+
     /// Draws at most `most` requests, fewer if they come slowly: a file whose name is piped in is hashed before the
     /// next name has come. A thread that has files to hash does not wait until another thread has drawn.
     fn draw(&self, most: usize, may_wait: bool) -> Vec<(u64, Request)> {
@@ -342,26 +362,26 @@ impl Run<'_> {
         Vec::new()
     }
 
-    /// Gives half of the open files away, for a thread that has none.
-    fn give(&self, lanes: &mut Vec<Lane>) {
+    /// Leaves half of the open files to a thread that has none.
+    fn share_lanes(&self, lanes: &mut Vec<Lane>) {
         // Another thread may wait for a request.
         let Ok(mut supply) = self.supply.try_lock() else { return };
         if supply.given.is_empty() {
             supply.given.extend(lanes.drain(lanes.len().div_ceil(2)..));
             drop(supply);
-            self.readers().tell_all();
+            self.readers().wake_all();
         }
     }
 
-    /// Hands out results when those of all earlier requests are there.
-    fn pass_on(&self, ended: impl Iterator<Item = Lane>) {
+    /// Reports results when those of all earlier requests are there.
+    fn report(&self, ended: impl Iterator<Item = Lane>) {
         // After a panic of the callback no thread hands out more.
         let Ok(mut results) = self.results.lock() else { return };
         let (mut first, mut following) = (0, Vec::new());
         for lane in ended {
             let (number, request, result) = lane.finish();
             if number == results.next {
-                results.hand_out(request, result);
+                results.report_next(request, result);
                 continue;
             }
             if number != first + following.len() as u64 {
@@ -372,12 +392,12 @@ impl Run<'_> {
         }
         results.keep(first, following);
         while let Some(following) = results.take_next() {
-            following.into_iter().for_each(|(request, result)| results.hand_out(request, result));
+            following.into_iter().for_each(|(request, result)| results.report_next(request, result));
         }
         self.handed_out.store(results.next, Ordering::Release);
         drop(results);
         if self.nwaiting.load(Ordering::Relaxed) > 0 {
-            self.readers().tell_all();
+            self.readers().wake_all();
         }
     }
 
@@ -400,7 +420,7 @@ impl Run<'_> {
             let started = Instant::now();
             let notes = self.options.is_noting();
             let begun = places.fill(batch.len(), |chunks| ring.begin(&paths, chunks, notes, self.pool));
-            self.disks.note_time(paths.len(), started.elapsed());
+            self.disks.watch_if_slow(paths.len(), started.elapsed());
             let (begun, starts) = begun.unwrap_or_else(|lost| {
                 // The lost ring is closed, and no other is made.
                 own.ring = Some(None);
@@ -409,7 +429,7 @@ impl Run<'_> {
             for (((number, request), begun), start) in batch.into_iter().zip(begun).zip(starts) {
                 let mut lane = Lane::of(number, request);
                 if matches!(begun, FirstRead::Later) {
-                    self.disks.add_single([lane].into_iter());
+                    self.disks.add_alone([lane].into_iter());
                     continue;
                 }
                 lane.begin(begun, start);
@@ -448,7 +468,7 @@ impl Run<'_> {
         let may_share = matches!(lane.state, State::Reading) && !self.options.is_limited();
         let is_shared = may_share && lane.message.share(&self.trees);
         if is_shared && self.nwaiting.load(Ordering::Relaxed) > 0 {
-            self.readers().tell_all();
+            self.readers().wake_all();
         }
         is_shared
     }
@@ -457,7 +477,7 @@ impl Run<'_> {
     fn open(&self, mut lane: Lane, may_be_parked: bool, own: &mut Worker, places: &mut Places, lanes: &mut Vec<Lane>) {
         // Opening another pipe may wait for a process that waits for the first pipe to be read.
         if lanes.iter().any(Lane::is_stream) {
-            self.disks.add_single([lane].into_iter());
+            self.disks.add_alone([lane].into_iter());
             return;
         }
         lane.open(self.options);
@@ -486,7 +506,7 @@ impl Results<'_> {
         self.waiting.remove(&self.next)
     }
 
-    fn hand_out(&mut self, request: Request, result: Result<Hashed, FileError>) {
+    fn report_next(&mut self, request: Request, result: Result<Hashed, FileError>) {
         let number = self.next;
         self.next += 1;
         match &result {
@@ -535,7 +555,7 @@ const WORTH_A_RING: usize = 4;
 impl Worker {
     /// Gathers a request for a disk that seeks. Others come back.
     fn gather(&mut self, number: u64, request: Request, disks: &Disks) -> Option<(u64, Request)> {
-        match disks.look(number, request) {
+        match disks.to_park(number, request) {
             Ok(found) => self.gathered.push(found),
             Err(request) => return Some((number, request)),
         }

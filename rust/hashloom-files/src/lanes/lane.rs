@@ -80,7 +80,7 @@ impl<M: Message> Lane<M> {
     }
 
     /// Ends with digests that are known, of a message of `nbytes` bytes.
-    pub(crate) fn know(&mut self, digests: Vec<Hash>, nbytes: u64) {
+    pub(crate) fn set_digests(&mut self, digests: Vec<Hash>, nbytes: u64) {
         self.hashing.digests = digests;
         (self.nbytes, self.state) = (nbytes, State::Known);
     }

@@ -173,7 +173,7 @@ impl<Q: Queue> Readers<Q> {
     }
 
     /// Tells waiting threads of a change.
-    pub(crate) fn tell_all(&self) {
+    pub(crate) fn wake_all(&self) {
         let state = self.lock();
         self.tell(&state);
     }

@@ -44,10 +44,10 @@ const PARKED_MAX: usize = 1 << 14;
 /// The time for which requests are gathered before the readers get them, so that many are sorted.
 const GATHERING: Duration = Duration::from_millis(50);
 
-/// Length from which a file may be anywhere on a disk: moving the heads takes less than a tenth of the time of reading.
+/// Files this long are read out of inode order: the seek is less than a tenth of the read.
 const FAR_NBYTES: u64 = 16 << 20;
 
-/// Once in this time a shorter file may be anywhere, too.
+/// After this time the earliest request comes next, wherever its file is: its result is waited for.
 const TURN: Duration = Duration::from_secs(1);
 
 /// Largest number of files that a reader opens at once on a device that hides what it is: see [`Device::part_nbytes`].
@@ -64,9 +64,9 @@ pub(super) struct Disks {
     pub(super) links: Arc<Links>,
     /// Files whose bytes have come, at least the first.
     fetched: Mutex<VecDeque<Lane>>,
-    /// Requests that any thread should begin by a separate call, and not leave to readers: they have kept others
-    /// waiting, or might, or have changed, or readers have tried them.
-    single: Mutex<VecDeque<Lane>>,
+    /// Requests that a thread opens alone, neither in a ring nor by readers: pipes, files that changed while they were
+    /// read, other names of a file, and what readers could not read.
+    alone: Mutex<VecDeque<Lane>>,
     /// Number of requests that are parked, being begun, or in one of these lists.
     nheld: AtomicUsize,
     /// Number of files for which requests are still parked; 0 until a file on such a disk is found.
@@ -143,7 +143,7 @@ impl Disks {
             known: Mutex::default(),
             links: Links::new(),
             fetched: Mutex::default(),
-            single: Mutex::default(),
+            alone: Mutex::default(),
             nheld: AtomicUsize::new(0),
             nwatched: AtomicUsize::new(0),
             readers_run: AtomicBool::new(nreaders() > 0),
@@ -159,9 +159,9 @@ impl Disks {
         self.nwatched.load(Ordering::Relaxed) > 0
     }
 
-    /// Notes the time in which `count` short files were opened and read at once. While no slow disk is known, and a
-    /// disk may have moved its heads for each file, the next files are looked at one by one.
-    pub(super) fn note_time(&self, count: usize, time: Duration) {
+    /// Watches the next files one by one if a disk may have moved its heads for each of `count` short files, which were
+    /// opened and read at once in this time, and no disk that seeks is known yet.
+    pub(super) fn watch_if_slow(&self, count: usize, time: Duration) {
         if time >= SEEK_TIME * count as u32 && lock(&self.known).is_empty() {
             self.watch();
         }
@@ -173,8 +173,8 @@ impl Disks {
         }
     }
 
-    /// Notes whether readers should read a file from `offset` on, and returns its disk in that case.
-    pub(super) fn note(&self, file: &File, offset: u64, stamp: &Stamp) -> Option<Device> {
+    /// The disk of a file that readers should read from `offset` on. A disk that seeks is known from then on.
+    pub(super) fn device_for_readers(&self, file: &File, offset: u64, stamp: &Stamp) -> Option<Device> {
         let readers_run = self.readers_run.load(Ordering::Relaxed) && stamp.nbytes > 0;
         let device = if readers_run { (self.device_of)(file, offset, stamp.nbytes) } else { None };
         match device {
@@ -189,8 +189,8 @@ impl Disks {
         device
     }
 
-    /// Looks where the file of a request is. Returns the request if it is not to be parked.
-    pub(super) fn look(&self, number: u64, request: Request) -> Result<ToPark, Request> {
+    /// The place of a request's file on a disk that seeks. Returns the request if it is not to be parked.
+    pub(super) fn to_park(&self, number: u64, request: Request) -> Result<ToPark, Request> {
         let metadata = request.source.path().and_then(|path| path.metadata().ok());
         let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
         let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
@@ -231,20 +231,19 @@ impl Disks {
                 // The readers have ended.
                 self.readers_run.store(false, Ordering::Relaxed);
                 self.nwatched.store(0, Ordering::Relaxed);
-                lock(&self.single).extend(found.by_ref().map(|found| Lane::of(found.number, found.request)));
+                lock(&self.alone).extend(found.by_ref().map(|found| Lane::of(found.number, found.request)));
             }
             device = found.peek().map_or(device, |found| found.device);
         }
     }
 
-    /// Whether a thread would get something from [`Disks::take`] or, if it may open more files, from
-    /// [`Disks::take_single`] or [`Disks::take_left`].
-    pub(super) fn has_some(&self, may_open: bool) -> bool {
+    /// Whether a thread would get something from [`Disks::next_fetched`] or, if it may open more files, from
+    /// [`Disks::next_alone`] or [`Disks::next_abandoned`].
+    pub(super) fn has_next(&self, may_open: bool) -> bool {
         let is_watched = self.are_watched();
         self.is_busy()
             && (!lock(&self.fetched).is_empty()
-                || may_open
-                    && (!lock(&self.single).is_empty() || self.readers.any(|parked| parked.is_left(is_watched))))
+                || may_open && (!lock(&self.alone).is_empty() || self.readers.any(|parked| parked.is_left(is_watched))))
     }
 
     /// Whether requests wait for their disks.
@@ -252,14 +251,14 @@ impl Disks {
         self.nheld.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes a file whose bytes have come.
-    pub(super) fn take(&self) -> Option<Lane> {
+    /// A file whose bytes have come.
+    pub(super) fn next_fetched(&self) -> Option<Lane> {
         self.take_from(&self.fetched)
     }
 
-    /// Takes a request that should be begun by a separate call.
-    pub(super) fn take_single(&self) -> Option<Lane> {
-        self.take_from(&self.single)
+    /// A request whose file a thread opens alone.
+    pub(super) fn next_alone(&self) -> Option<Lane> {
+        self.take_from(&self.alone)
     }
 
     fn take_from(&self, list: &Mutex<VecDeque<Lane>>) -> Option<Lane> {
@@ -267,22 +266,22 @@ impl Disks {
         lane.inspect(|_| _ = self.nheld.fetch_sub(1, Ordering::Relaxed))
     }
 
-    /// Adds requests that should be begun by a separate call.
-    pub(super) fn add_single(&self, lanes: impl Iterator<Item = Lane>) {
-        let mut single = lock(&self.single);
-        let nbefore = single.len();
-        single.extend(lanes);
-        let nadded = single.len() - nbefore;
+    /// Adds requests whose files a thread opens alone.
+    pub(super) fn add_alone(&self, lanes: impl Iterator<Item = Lane>) {
+        let mut alone = lock(&self.alone);
+        let nbefore = alone.len();
+        alone.extend(lanes);
+        let nadded = alone.len() - nbefore;
         if nadded > 0 {
             self.nheld.fetch_add(nadded, Ordering::Relaxed);
-            drop(single);
-            self.readers.tell_all();
+            drop(alone);
+            self.readers.wake_all();
         }
     }
 
-    /// Takes at most `most` parked requests that readers will not read. While such disks are watched, the requests
-    /// become single ones, so that they are not parked again.
-    pub(super) fn take_left(&self, most: usize) -> Vec<(u64, Request)> {
+    /// At most `most` parked requests that readers will not read. While such disks are watched, their files are opened
+    /// alone, so that they are not parked again.
+    pub(super) fn next_abandoned(&self, most: usize) -> Vec<(u64, Request)> {
         let mut taken = Vec::new();
         if !self.is_busy() {
             return taken;
@@ -298,7 +297,7 @@ impl Disks {
         });
         self.nheld.fetch_sub(taken.len(), Ordering::Relaxed);
         if is_watched {
-            self.add_single(taken.drain(..).map(|(number, request)| Lane::of(number, request)));
+            self.add_alone(taken.drain(..).map(|(number, request)| Lane::of(number, request)));
         }
         taken
     }
@@ -363,7 +362,7 @@ impl Disks {
                 }
                 (None, Some(part)) => Fetch::Whole(part, stamp.judge(&file, stamp.nbytes)),
                 (None, None) => {
-                    self.leave(lane);
+                    self.leave_to_threads(lane);
                     continue;
                 }
             };
@@ -377,12 +376,12 @@ impl Disks {
         let mut lane = Lane::of(number, request);
         lane.open(options);
         let Some((file, stamp)) = lane.message.regular_file() else {
-            self.leave(lane);
+            self.leave_to_threads(lane);
             return None;
         };
         // A long file in memory is read by the thread that hashes it.
-        if self.note(&file, 0, &stamp).is_none() && stamp.nbytes >= SHORT_NBYTES {
-            self.leave(lane);
+        if self.device_for_readers(&file, 0, &stamp).is_none() && stamp.nbytes >= SHORT_NBYTES {
+            self.leave_to_threads(lane);
             return None;
         }
         let Some(lane) = self.links.join(lane) else {
@@ -397,10 +396,10 @@ impl Disks {
         Some(Opened { number, lane, file, stamp, fetched })
     }
 
-    /// Leaves a request to the threads.
-    fn leave(&self, lane: Lane) {
+    /// Has a thread open the file of a request that readers cannot read.
+    fn leave_to_threads(&self, lane: Lane) {
         let (number, request) = lane.message.into_request();
-        lock(&self.single).push_back(Lane::of(number, request));
+        lock(&self.alone).push_back(Lane::of(number, request));
     }
 }
 
@@ -600,16 +599,16 @@ mod tests {
         file.set_len(PART_NBYTES).unwrap();
         std::io::copy(&mut &file, &mut std::io::sink()).unwrap();
         let stamp = Stamp::of_file(&file).unwrap().unwrap();
-        assert!(disks.note(&file, 0, &stamp).is_none() && !disks.are_watched());
+        assert!(disks.device_for_readers(&file, 0, &stamp).is_none() && !disks.are_watched());
         disks.watch();
-        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && disks.note(&file, 0, &stamp).is_none()));
+        (0..ENOUGH).for_each(|_| assert!(disks.are_watched() && disks.device_for_readers(&file, 0, &stamp).is_none()));
         assert!(!disks.are_watched());
         disks.readers.change(Device::DISK, |files| *files = parked(&[(2, 9), (1, 9), (3, 9)]));
         disks.nheld.store(3, Ordering::Relaxed);
-        let numbers = |most| disks.take_left(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
-        assert!(disks.has_some(true));
+        let numbers = |most| disks.next_abandoned(most).into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        assert!(disks.has_next(true));
         assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
-        assert!(!disks.is_busy() && !disks.has_some(true));
+        assert!(!disks.is_busy() && !disks.has_next(true));
     }
 
     #[test]
@@ -617,15 +616,15 @@ mod tests {
         let disks = disks(device, 1);
         let file = tempfile::NamedTempFile::new().unwrap();
         let name = file.path().to_str().unwrap();
-        assert!(disks.look(0, request(name)).is_err(), "the disk is not known");
+        assert!(disks.to_park(0, request(name)).is_err(), "the disk is not known");
         file.as_file().set_len(9).unwrap();
         let stamp = Stamp::of_file(file.as_file()).unwrap().unwrap();
-        assert!(disks.note(file.as_file(), 0, &stamp).is_some());
-        assert!(disks.look(1, request("/no/such/file")).is_err());
-        assert!(disks.look(2, request("/")).is_err());
-        let mut gathered = vec![disks.look(3, request(name)).ok().unwrap()];
+        assert!(disks.device_for_readers(file.as_file(), 0, &stamp).is_some());
+        assert!(disks.to_park(1, request("/no/such/file")).is_err());
+        assert!(disks.to_park(2, request("/")).is_err());
+        let mut gathered = vec![disks.to_park(3, request(name)).ok().unwrap()];
         disks.park(&mut gathered);
-        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_some(true));
+        assert!(disks.is_busy() && gathered.is_empty() && !disks.has_next(true));
         // Where no heads move, the order is that of the requests.
         let to_park = |number, inode| {
             let (device, request) = (Device::FLASH, request(name));
@@ -639,13 +638,13 @@ mod tests {
         });
         assert_eq!(keys[1..], [(0, 6), (0, 7)]);
         disks.readers.end();
-        assert!(disks.has_some(true), "without readers the threads read");
-        gathered.push(disks.look(4, request(name)).ok().unwrap());
+        assert!(disks.has_next(true), "without readers the threads read");
+        gathered.push(disks.to_park(4, request(name)).ok().unwrap());
         disks.park(&mut gathered);
         assert!(!disks.are_watched());
         // A request that no reader had is taken apart from a request that a reader has left.
-        assert!(disks.take_single().is_some() && disks.take_single().is_none());
-        assert_eq!(disks.take_left(9).len(), 3);
+        assert!(disks.next_alone().is_some() && disks.next_alone().is_none());
+        assert_eq!(disks.next_abandoned(9).len(), 3);
         assert!(!disks.is_busy());
     }
 

@@ -348,7 +348,8 @@ impl Lane {
     #[allow(clippy::result_large_err, reason = "the lane is no error: it goes on")]
     pub(super) fn for_readers(self, disks: &Disks) -> Result<ToPark, Lane> {
         let found = self.message.stamp().zip(self.message.file()).filter(|_| self.message.window.is_none());
-        match found.and_then(|(stamp, file)| Some((stamp, disks.note(file, self.chunk.nbytes(), &stamp)?))) {
+        let offset = self.chunk.nbytes();
+        match found.and_then(|(stamp, file)| Some((stamp, disks.device_for_readers(file, offset, &stamp)?))) {
             Some((Stamp { ino, nbytes, .. }, device)) => {
                 let (number, request) = self.message.into_request();
                 Ok(ToPark { device, inode: ino, nbytes, number, request })
@@ -362,7 +363,7 @@ impl Lane {
         // Whoever had the file open for writing when it was read may have gone.
         let doubt = self.message.before.and_then(|before| before.doubt).or(content.before.doubt);
         self.message.before = self.message.before.map(|before| Before { doubt, ..before });
-        self.know(content.digests.clone(), content.before.stamp.nbytes);
+        self.set_digests(content.digests.clone(), content.before.stamp.nbytes);
     }
 
     /// Whether the file of a message at its end has changed meanwhile, and the message must be read again.
@@ -374,7 +375,7 @@ impl Lane {
     }
 
     /// The same message from its beginning.
-    pub(super) fn anew(self) -> Lane {
+    pub(super) fn restarted(self) -> Lane {
         let nreadings = self.message.nreadings + 1;
         let (number, request) = self.message.into_request();
         let mut lane = Lane::of(number, request);
