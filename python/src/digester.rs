@@ -47,7 +47,7 @@ const BATCH_NBYTES: usize = 4 << 20;
 
 /// The values of an array that have bytes of their own.
 #[derive(Clone, Copy)]
-pub enum Cells<'a> {
+pub enum ArrayBytes<'a> {
     Offsets32(&'a [i32], &'a [u8]),
     Offsets64(&'a [i64], &'a [u8]),
     Views(&'a [u128], &'a [Buffer]),
@@ -57,13 +57,13 @@ pub enum Cells<'a> {
     Integers(Numbers<'a>, &'a ArrayData),
 }
 
-impl Cells<'_> {
+impl ArrayBytes<'_> {
     /// The bytes of value `i`; `None` if they are not in the array's buffers, and of integers.
     pub fn get(&self, i: usize) -> Option<&[u8]> {
         match *self {
-            Cells::Offsets32(offsets, values) => between(offsets, values, i),
-            Cells::Offsets64(offsets, values) => between(offsets, values, i),
-            Cells::Views(views, buffers) => {
+            ArrayBytes::Offsets32(offsets, values) => between(offsets, values, i),
+            ArrayBytes::Offsets64(offsets, values) => between(offsets, values, i),
+            ArrayBytes::Views(views, buffers) => {
                 const INLINE_MAX_NBYTES: usize = 12;
                 let view = views.get(i)?;
                 let nbytes = *view as u32 as usize;
@@ -75,25 +75,25 @@ impl Cells<'_> {
                 let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as u32 as usize);
                 buffers.get(buffer)?.as_slice().get(offset..offset.checked_add(nbytes)?)
             }
-            Cells::Rows(nbytes, values) => {
+            ArrayBytes::Rows(nbytes, values) => {
                 let start = i.checked_mul(nbytes)?;
                 values.get(start..start.checked_add(nbytes)?)
             }
-            Cells::Integers(..) => None,
+            ArrayBytes::Integers(..) => None,
         }
     }
 
     /// Whether these are the same values at the same place.
-    fn is_same(&self, other: &Cells<'_>) -> bool {
+    fn is_same(&self, other: &ArrayBytes<'_>) -> bool {
         use std::ptr::eq;
         match (self, other) {
-            (Cells::Offsets32(a, x), Cells::Offsets32(b, y)) => eq(*a, *b) && eq(*x, *y),
-            (Cells::Offsets64(a, x), Cells::Offsets64(b, y)) => eq(*a, *b) && eq(*x, *y),
-            (Cells::Views(a, x), Cells::Views(b, y)) => {
+            (ArrayBytes::Offsets32(a, x), ArrayBytes::Offsets32(b, y)) => eq(*a, *b) && eq(*x, *y),
+            (ArrayBytes::Offsets64(a, x), ArrayBytes::Offsets64(b, y)) => eq(*a, *b) && eq(*x, *y),
+            (ArrayBytes::Views(a, x), ArrayBytes::Views(b, y)) => {
                 eq(*a, *b) && x.len() == y.len() && x.iter().zip(*y).all(|(x, y)| eq(x.as_slice(), y.as_slice()))
             }
-            (Cells::Rows(a, x), Cells::Rows(b, y)) => a == b && eq(*x, *y),
-            (Cells::Integers(_, a), Cells::Integers(_, b)) => a.ptr_eq(b),
+            (ArrayBytes::Rows(a, x), ArrayBytes::Rows(b, y)) => a == b && eq(*x, *y),
+            (ArrayBytes::Integers(_, a), ArrayBytes::Integers(_, b)) => a.ptr_eq(b),
             _ => false,
         }
     }
@@ -139,7 +139,7 @@ impl<'a> Keys<'a> {
 
 /// An array of one column.
 struct Chunk<'a> {
-    cells: Cells<'a>,
+    cells: ArrayBytes<'a>,
     nulls: Option<NullBuffer>,
     /// For a dictionary, whose values the cells are.
     keys: Option<Keys<'a>>,
@@ -155,18 +155,20 @@ impl<'a> Chunk<'a> {
             let slots = array.offset() * width..(array.offset() + array.len()) * width;
             buffers[0].as_slice().get(slots).unwrap_or(&[])
         };
-        let rows = |width: usize| Cells::Rows(width, slots(width));
+        let rows = |width: usize| ArrayBytes::Rows(width, slots(width));
         let mut keys = None;
         let cells = match array.data_type() {
-            DataType::Utf8 | DataType::Binary => Cells::Offsets32(from_offset(array), buffers[1].as_slice()),
-            DataType::LargeUtf8 | DataType::LargeBinary => Cells::Offsets64(from_offset(array), buffers[1].as_slice()),
-            DataType::Utf8View | DataType::BinaryView => Cells::Views(from_offset(array), &buffers[1..]),
+            DataType::Utf8 | DataType::Binary => ArrayBytes::Offsets32(from_offset(array), buffers[1].as_slice()),
+            DataType::LargeUtf8 | DataType::LargeBinary => {
+                ArrayBytes::Offsets64(from_offset(array), buffers[1].as_slice())
+            }
+            DataType::Utf8View | DataType::BinaryView => ArrayBytes::Views(from_offset(array), &buffers[1..]),
             DataType::FixedSizeBinary(nbytes) => {
                 rows(usize::try_from(*nbytes).map_err(|_| PyValueError::new_err("values of a negative length"))?)
             }
             DataType::Null => {
                 nulls = Some(memory::validity(array.len(), |_| ())?);
-                Cells::Rows(0, &[])
+                ArrayBytes::Rows(0, &[])
             }
             DataType::Dictionary(kind, _) => {
                 let values = Chunk::new(&array.child_data()[0])?;
@@ -185,7 +187,7 @@ impl<'a> Chunk<'a> {
                 keys = Some(found);
                 values.cells
             }
-            kind if kind.is_integer() => Cells::Integers(Numbers::new(kind, array), array),
+            kind if kind.is_integer() => ArrayBytes::Integers(Numbers::new(kind, array), array),
             kind => return Err(not_supported(kind)),
         };
         Ok(Chunk { cells, nulls, keys, nrows: array.len() })
@@ -210,7 +212,7 @@ impl<'a> Chunk<'a> {
     /// The integers, if the values are some.
     fn integers(&self) -> Option<Numbers<'a>> {
         match self.cells {
-            Cells::Integers(numbers, _) => Some(numbers),
+            ArrayBytes::Integers(numbers, _) => Some(numbers),
             _ => None,
         }
     }

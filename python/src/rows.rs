@@ -15,7 +15,7 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arrow::{VALUES_EXTENSION, encoded};
-use crate::digester::{Cells as Strings, from_offset};
+use crate::digester::{ArrayBytes, from_offset};
 
 // The first byte of a value. docs/rows.md has the table.
 const NULL: u8 = 0x00;
@@ -190,7 +190,7 @@ enum Cells<'a> {
     Months(&'a [i32]),
     DayTimes(&'a [IntervalDayTime]),
     MonthDayNanos(&'a [IntervalMonthDayNano]),
-    Strings(u8, Strings<'a>),
+    Strings(u8, ArrayBytes<'a>),
     List(Places<'a>, Box<Values<'a>>),
     Map(Places<'a>, Box<Values<'a>>),
     /// The fields, and their slots before the first row.
@@ -243,16 +243,18 @@ impl<'a> Values<'a> {
             DataType::Interval(IntervalUnit::YearMonth) => Cells::Months(from_offset(array)),
             DataType::Interval(IntervalUnit::DayTime) => Cells::DayTimes(from_offset(array)),
             DataType::Interval(IntervalUnit::MonthDayNano) => Cells::MonthDayNanos(from_offset(array)),
-            DataType::Utf8 => Cells::Strings(TEXT, Strings::Offsets32(from_offset(array), second())),
-            DataType::LargeUtf8 => Cells::Strings(TEXT, Strings::Offsets64(from_offset(array), second())),
-            DataType::Utf8View => Cells::Strings(TEXT, Strings::Views(from_offset(array), &array.buffers()[1..])),
-            DataType::Binary => Cells::Strings(BINARY, Strings::Offsets32(from_offset(array), second())),
-            DataType::LargeBinary => Cells::Strings(BINARY, Strings::Offsets64(from_offset(array), second())),
-            DataType::BinaryView => Cells::Strings(BINARY, Strings::Views(from_offset(array), &array.buffers()[1..])),
+            DataType::Utf8 => Cells::Strings(TEXT, ArrayBytes::Offsets32(from_offset(array), second())),
+            DataType::LargeUtf8 => Cells::Strings(TEXT, ArrayBytes::Offsets64(from_offset(array), second())),
+            DataType::Utf8View => Cells::Strings(TEXT, ArrayBytes::Views(from_offset(array), &array.buffers()[1..])),
+            DataType::Binary => Cells::Strings(BINARY, ArrayBytes::Offsets32(from_offset(array), second())),
+            DataType::LargeBinary => Cells::Strings(BINARY, ArrayBytes::Offsets64(from_offset(array), second())),
+            DataType::BinaryView => {
+                Cells::Strings(BINARY, ArrayBytes::Views(from_offset(array), &array.buffers()[1..]))
+            }
             DataType::FixedSizeBinary(nbytes) => {
                 let nbytes = usize::try_from(*nbytes).unwrap_or(0);
                 let values = array.buffers()[0].as_slice().get(array.offset() * nbytes..).unwrap_or(&[]);
-                Cells::Strings(BINARY, Strings::Rows(nbytes, values))
+                Cells::Strings(BINARY, ArrayBytes::Rows(nbytes, values))
             }
             DataType::List(field) => Cells::List(Places::Offsets32(from_offset(array)), child(0, field)),
             DataType::LargeList(field) => Cells::List(Places::Offsets64(from_offset(array)), child(0, field)),
