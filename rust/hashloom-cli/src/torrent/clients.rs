@@ -8,11 +8,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use hashloom_clients::Content;
+use hashloom_clients::resume::{self, Format, MappedPath, PathMap};
 use hashloom_files::Stamp;
 use hashloom_files::text::shown;
 use hashloom_torrent::bencode::Limits;
-use hashloom_torrent::resume::{self, Format, MappedPath, PathMap};
-use hashloom_torrent::{Bitfield, Content, Location, Report, Torrent, Trouble};
+use hashloom_torrent::{Bitfield, Location, Report, Torrent, Trouble};
 
 use super::DATABASE;
 use super::verify::RESULT_STANDS;

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use hashloom_clients::{Finding, Findings, Index, Lengths, find};
 use hashloom_files::Stamp;
 use hashloom_files::run::Cancel;
 use hashloom_files::text::shown;
 use hashloom_files::walk::{Entry, Walk, WalkError};
-use hashloom_torrent::{File, Finding, Findings, Index, Lengths, Torrent, find};
+use hashloom_torrent::{File, Torrent};
 use serde::{Serialize, Serializer};
 
 use super::identity::{Identity, size_of};

@@ -8,11 +8,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use hashloom_clients::{Finding, Findings};
 use hashloom_files::Stamp;
 use hashloom_files::paths::to_path;
 use hashloom_files::run::Cancel;
 use hashloom_files::text::shown;
-use hashloom_torrent::{Check, Finding, Findings, Location, PieceState, Report, Torrent, verify_many};
+use hashloom_torrent::{Check, Location, PieceState, Report, Torrent, verify_many};
 
 use super::clients::{Targets, Written};
 use super::find::{Json, Search, print_json, print_text};

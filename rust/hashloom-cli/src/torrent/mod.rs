@@ -24,9 +24,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use hashloom_clients::resume;
 use hashloom_torrent::Torrent;
 use hashloom_torrent::bencode::Limits;
-use hashloom_torrent::resume;
 
 use crate::text::{display, failed};
 

@@ -24,7 +24,7 @@ use hashloom_files::text::shown;
 
 use crate::bencode;
 use layers::Roots;
-pub(crate) use layers::root_of_layer;
+pub use layers::root_of_layer;
 use names::Names;
 
 pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
@@ -75,7 +75,8 @@ pub struct Torrent {
     info_hash_v1: Option<[u8; 20]>,
     info_hash_v2: Option<[u8; 32]>,
     name: Box<[u8]>,
-    pub(crate) layout: Arc<Layout>,
+    #[doc(hidden)]
+    pub layout: Arc<Layout>,
     digests: Shared,
     roots: Roots,
     single_file: bool,
@@ -408,7 +409,8 @@ impl Torrent {
 
     /// Gives a file [without a layer](Torrent::unlayered) the roots of its pieces, 32 bytes each. Returns false, and
     /// changes nothing, if the layer does not lead to the file's root, or the file needs none.
-    pub(crate) fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
+    #[doc(hidden)]
+    pub fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
         let Some((_, pieces)) = self.unlayered().iter().find(|(of, _)| *of == file) else { return false };
         if layer.len() != pieces.len() * NODE_NBYTES {
             return false;
@@ -499,17 +501,20 @@ impl Torrent {
     }
 
     /// The digests of v1: 20 bytes a piece; empty in a v2 torrent.
-    pub(crate) fn digests(&self) -> &[u8] {
+    #[doc(hidden)]
+    pub fn digests(&self) -> &[u8] {
         &self.digests.bytes[self.digests.part.clone()]
     }
 
     /// Whether the root of a piece is unknown, as its file has no layer.
-    pub(crate) fn has_unknown_root(&self, piece: usize) -> bool {
+    #[doc(hidden)]
+    pub fn has_unknown_root(&self, piece: usize) -> bool {
         self.roots.is_unknown(piece)
     }
 
     /// The roots of v2: 32 bytes a piece, zeros for a piece whose root is unknown; empty in a v1 torrent.
-    pub(crate) fn roots(&self) -> &[u8] {
+    #[doc(hidden)]
+    pub fn roots(&self) -> &[u8] {
         &self.roots.pieces
     }
 }

@@ -4,11 +4,9 @@
 
 mod checkpoint;
 pub(crate) mod client_names;
-mod content;
 mod links;
 pub(crate) mod locate;
 mod parts;
-pub(crate) mod path_map;
 mod report;
 
 use std::collections::BTreeMap;
@@ -34,7 +32,6 @@ use parts::Parts;
 
 pub use checkpoint::{Checkpoint, Verdicts};
 pub use client_names::clients_rename;
-pub use content::Content;
 pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
@@ -60,7 +57,8 @@ pub enum VerifyError {
 
 impl VerifyError {
     /// Turns an `error` of looking for the content at `path` into a `VerifyError`.
-    fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
+    #[doc(hidden)]
+    pub fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
         match error.kind() {
             io::ErrorKind::NotADirectory if path.is_file() => {
                 VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::to_path;
+use hashloom_torrent::Torrent;
+use hashloom_torrent::bencode::{Item, Value};
+use hashloom_torrent::inside::{Client, Names, TRANSMISSION};
 
 use super::Error;
-use crate::bencode::{Item, Value};
-use crate::verify::client_names::{Client, Names, TRANSMISSION};
-use crate::{Content, Torrent};
+use crate::Content;
 
 /// The names that all versions of a client give the files of a torrent.
 pub(super) struct Versions {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! A client's knowledge of a torrent's pieces when the client starts: read from its resume file, and written into it,
-//! so that the client starts with the result of [`verify`](super::verify()) and does not check again.
+//! so that the client starts with the result of [`verify`](hashloom_torrent::verify()) and does not check again.
 //!
 //! | [`Format`] | clients | place |
 //! |---|---|---|
@@ -15,9 +15,10 @@
 //! change (Transmission).
 //!
 //! ```
-//! use hashloom_torrent::resume::{self, Format};
+//! use hashloom_clients::Content;
+//! use hashloom_clients::resume::{self, Format};
 //! use hashloom_files::run::Options;
-//! use hashloom_torrent::{Bitfield, Content, Torrent, verify};
+//! use hashloom_torrent::{Bitfield, Torrent, verify};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -51,14 +52,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::bencode::{self, Item, Kind, Limits, Value};
-use crate::verify::client_names::{Client, Names};
-use crate::{Bitfield, Content, Torrent};
-
-pub use crate::verify::path_map::{MappedPath, PathMap};
-pub use error::Error;
 use hashloom_files::paths::to_path;
 use hashloom_files::text::Hex;
+use hashloom_torrent::bencode::{self, Item, Kind, Limits, Value};
+use hashloom_torrent::inside::{Client, Names};
+use hashloom_torrent::{Bitfield, Torrent};
+
+use crate::Content;
+
+pub use crate::path_map::{MappedPath, PathMap};
+pub use error::Error;
 
 /// The client that a resume file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,8 +109,8 @@ pub struct Resume {
 /// a hybrid by its v1 info-hash.
 ///
 /// ```
+/// use hashloom_clients::resume::{Format, file_name};
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Format, file_name};
 ///
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
@@ -135,8 +138,8 @@ pub fn file_name(format: Format, torrent: &Torrent) -> Option<String> {
 /// If the bytes are none of the formats, or belong to another torrent.
 ///
 /// ```
+/// use hashloom_clients::resume::{Error, Format, Resume, decode};
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Error, Format, Resume, decode};
 ///
 /// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;
@@ -175,8 +178,8 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
 /// renames the file to the torrent's name, and looks for the number again at each start after that.
 ///
 /// ```
+/// use hashloom_clients::resume::numbered;
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::numbered;
 ///
 /// let files = "d6:lengthi0e4:pathl1:aeed6:lengthi0e4:pathl1:Aee";
 /// let bytes = format!("d4:infod5:filesl{files}e4:name1:t12:piece lengthi16384e6:pieces0:ee");
@@ -195,8 +198,8 @@ pub fn numbered(torrent: &Torrent) -> Option<usize> {
 /// If the bytes are none of the formats, or belong to another torrent.
 ///
 /// ```
+/// use hashloom_clients::resume::take_layers;
 /// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::take_layers;
 ///
 /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let mut torrent = Torrent::parse(bytes)?;
@@ -243,9 +246,9 @@ pub fn encode(format: Format, torrent: &Torrent, have: &Bitfield, content: &Cont
 /// If `have` or `content` belongs to another torrent.
 ///
 /// ```
-/// use hashloom_torrent::Torrent;
-/// use hashloom_torrent::resume::{Format, update};
-/// use hashloom_torrent::{Bitfield, Content};
+/// use hashloom_clients::Content;
+/// use hashloom_clients::resume::{Format, update};
+/// use hashloom_torrent::{Bitfield, Torrent};
 ///
 /// # let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
 /// let torrent = Torrent::parse(bytes)?;

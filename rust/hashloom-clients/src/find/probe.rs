@@ -14,9 +14,8 @@ use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
 use hashloom_files::pieces::layout::Layout;
 use hashloom_files::pieces::run;
 use hashloom_files::run::{Options, lock, unlocked};
-
-use crate::parse::root_of_layer;
-use crate::{PieceState, Torrent};
+use hashloom_torrent::inside::root_of_layer;
+use hashloom_torrent::{PieceState, Torrent};
 
 /// Pieces to read, and the candidates that are read for the files of them.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// ```
 /// use std::path::Path;
 ///
-/// use hashloom_torrent::resume::{MappedPath, PathMap};
+/// use hashloom_clients::resume::{MappedPath, PathMap};
 ///
 /// let map = PathMap::from_iter(["/downloads=/mnt/disk".parse::<MappedPath>()?]);
 /// assert_eq!(map.to_host(Path::new("/downloads/tv")), Path::new("/mnt/disk/tv"));

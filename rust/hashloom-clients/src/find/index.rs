@@ -8,8 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::{Stamp, paths};
-
-use crate::{File, Torrent};
+use hashloom_torrent::{File, Torrent};
 
 /// The lengths of the files of torrents.
 #[derive(Debug, Clone, Default)]

@@ -5,11 +5,13 @@
 
 use std::fs;
 
-use crate::maker::{Version, content, dictionary, int, layer, list, noise, text, write_files};
+use hashloom_clients::Content;
+use hashloom_clients::resume::{Format, decode, take_layers, update};
 use hashloom_files::run::Options;
 use hashloom_torrent::PieceState::{Bad, Disputed, Have, Missing, Unchecked};
-use hashloom_torrent::resume::{Format, decode, take_layers, update};
-use hashloom_torrent::{Bitfield, Check, Content, Location, Report, Torrent, verify, verify_many};
+use hashloom_torrent::{Bitfield, Check, Location, Report, Torrent, verify, verify_many};
+
+use crate::maker::{Version, content, dictionary, int, layer, list, noise, text, write_files};
 
 const PIECE: usize = 16 << 10;
 
@@ -137,7 +139,7 @@ fn a_piece_is_right_with_the_bytes_of_the_parts_file() {
     let new = update(&old.write(), Format::Libtorrent, &torrent, &have, &found).unwrap();
     assert_eq!(decode(&new, &torrent).unwrap().have, have);
     assert_eq!(decode(&new, &torrent).unwrap().unwanted, [1].into());
-    let transmission = hashloom_torrent::resume::encode(Format::Transmission, &torrent, &have, &found).unwrap();
+    let transmission = hashloom_clients::resume::encode(Format::Transmission, &torrent, &have, &found).unwrap();
     assert_eq!(decode(&transmission, &torrent).unwrap().have.count(), 2);
 
     let mut wrong = files[1].bytes[..PIECE - 100].to_vec();

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use hashloom_files::paths::to_path;
+use hashloom_torrent::bencode::{Item, Kind, Value};
+use hashloom_torrent::inside::TRANSMISSION;
+use hashloom_torrent::{Bitfield, Torrent};
 
 use super::places::{self, Versions, path_bytes, placed};
 use super::{Error, Items, Keys, expect_length};
-use crate::bencode::{Item, Kind, Value};
-use crate::verify::client_names::TRANSMISSION;
-use crate::{Bitfield, Content, Torrent};
+use crate::Content;
 
 const BLOCK_NBYTES: u64 = 16 << 10;
 

@@ -6,10 +6,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use hashloom_files::text::quoted;
+use hashloom_torrent::BitfieldError;
+use hashloom_torrent::bencode::{self, Kind};
 
 use super::{Format, Hex};
-use crate::BitfieldError;
-use crate::bencode::{self, Kind};
 
 /// Why a resume file cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]

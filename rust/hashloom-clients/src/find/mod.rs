@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashloom_files::Stamp;
 use hashloom_files::pieces::files::{Look, Trouble};
 use hashloom_files::run::Options;
+use hashloom_torrent::{FileTrouble, PieceState, Torrent};
 
-use crate::{FileTrouble, PieceState, Torrent};
 use probe::{Ended, Goal, Probe, run_probes};
 
 pub use index::{Index, Lengths};
@@ -165,9 +165,10 @@ enum Step {
 /// ```
 /// use std::sync::Arc;
 ///
+/// use hashloom_clients::{Finding, Findings, Index, Lengths, find};
 /// use hashloom_files::Stamp;
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Finding, Findings, Index, Lengths, Torrent, find};
+/// use hashloom_torrent::Torrent;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("renamed");

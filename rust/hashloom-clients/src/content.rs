@@ -10,12 +10,10 @@ use std::sync::Arc;
 
 use hashloom_files::pieces::files::Cache;
 use hashloom_files::read::stamp::Stamp;
+use hashloom_torrent::inside::{Located, Paths, locate};
+use hashloom_torrent::{Location, Report, Torrent, VerifyError};
 
-use super::Report;
-use super::VerifyError;
-use super::locate::{Located, Location, Paths, locate};
-use super::path_map::PathMap;
-use crate::Torrent;
+use crate::path_map::PathMap;
 
 /// The place, length and time of last change of each file of a torrent.
 ///
@@ -23,8 +21,9 @@ use crate::Torrent;
 /// are out of date.
 ///
 /// ```
+/// use hashloom_clients::Content;
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Content, Torrent, verify};
+/// use hashloom_torrent::{Torrent, verify};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("abc.txt"), "abc")?;
@@ -65,18 +64,18 @@ const ABSENT: Stat = Stat { nbytes: u64::MAX, mtime_s: 0, fingerprint: 0 };
 
 impl Content {
     /// Finds the files of a torrent and their lengths and times; `place` has the same meaning as for
-    /// [`Check::new`](super::Check::new). No file is opened. A missing file is not an error.
+    /// [`Check::new`](hashloom_torrent::Check::new). No file is opened. A missing file is not an error.
     ///
     /// # Errors
     ///
-    /// The errors of [`verify`](super::verify()).
+    /// The errors of [`verify`](hashloom_torrent::verify()).
     pub fn find(torrent: &Torrent, place: impl Into<Location>) -> Result<Content, VerifyError> {
         let place = place.into();
         let located = locate(torrent, &place, &Cache::default());
         let Located { content, paths, .. } =
-            located.map_err(|error| VerifyError::locating(torrent, &place.path, error))?;
+            located.map_err(|error| VerifyError::locating(torrent, place.path(), error))?;
         let absolute = |path: &Path| absolute(path).map_err(|error| VerifyError::Path { path: path.to_owned(), error });
-        let (path, paths) = (absolute(&content)?, Arc::new(paths.below(absolute(&place.path)?)));
+        let (path, paths) = (absolute(&content)?, Arc::new(paths.below(absolute(place.path())?)));
         let look = |index| match stat(&paths.path(torrent, index)) {
             ABSENT if paths.find_renamed(torrent, index) => stat(&paths.path(torrent, index)),
             found => found,
@@ -155,7 +154,7 @@ impl Content {
     }
 
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
-    /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](super::FileState::Unstable), is
+    /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](hashloom_torrent::FileState::Unstable), is
     /// not listed.
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);

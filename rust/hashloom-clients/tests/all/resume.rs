@@ -7,12 +7,14 @@
 use std::fs;
 use std::path::Path;
 
-use crate::maker::{content, folder_torrent, noise, padding, raw_file_torrent, v2_torrent, write_files};
+use hashloom_clients::Content;
+use hashloom_clients::resume::{Error, Format, decode, encode, file_name, update};
 use hashloom_files::run::Options;
 use hashloom_torrent::bencode::{self, Item, Limits};
-use hashloom_torrent::resume::{Error, Format, decode, encode, file_name, update};
-use hashloom_torrent::{Bitfield, Content, Location, Torrent, verify};
+use hashloom_torrent::{Bitfield, Location, Torrent, verify};
 use proptest::prelude::*;
+
+use crate::maker::{content, folder_torrent, noise, padding, raw_file_torrent, v2_torrent, write_files};
 
 const CLIENTS: [Format; 2] = [Format::Libtorrent, Format::Transmission];
 

@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 use hashloom_files::merkle::{self, BLOCK_NBYTES, NODE_NBYTES};
 use hashloom_files::paths::to_path;
+use hashloom_torrent::bencode::{Item, Kind, Value};
+use hashloom_torrent::inside::LIBTORRENT;
+use hashloom_torrent::{Bitfield, File, Torrent, Version};
 
 use super::places::{self, Versions, placed};
 use super::{Error, Items, Keys, expect_length};
-use crate::bencode::{Item, Kind, Value};
-use crate::verify::client_names::LIBTORRENT;
-use crate::{Bitfield, Content, File, Torrent, Version};
+use crate::Content;
 
 pub(super) const FORMAT: &[u8] = b"libtorrent resume file";
 
