@@ -8,6 +8,9 @@
 //! | files of torrents under any names | [`find`](fn@find) |
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod content;
 mod find;
 mod path_map;

@@ -13,6 +13,9 @@
 
 pub mod bencode;
 mod bitfield;
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod compute;
 mod create;
 mod edit;

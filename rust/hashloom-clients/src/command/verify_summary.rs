@@ -9,15 +9,15 @@ use std::time::Duration;
 use console::StyledObject;
 use hashloom_files::run::HeldBack;
 use hashloom_files::text::shown;
+use hashloom_frame::json::hex;
+use hashloom_frame::style;
+use hashloom_frame::text::display;
+use hashloom_frame::units::{duration, percent, plural, read_at, size};
+use hashloom_torrent::command::identity::size_of;
 use hashloom_torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
-use super::clients::Claim;
-use super::identity::size_of;
+use super::resume_files::Claim;
 use super::verify::Counts;
-use crate::json::hex;
-use crate::style;
-use crate::text::display;
-use crate::units::{duration, percent, plural, read_at, size};
 
 /// The greatest number of files, errors and notes named in the summary. `--missing` or `--json` lists all.
 const NAMED_MAX: usize = 10;

@@ -11,22 +11,21 @@ use clap::Args;
 use hashloom_files::Stamp;
 use hashloom_files::paths::to_path;
 use hashloom_files::run::{InOrder, Meter};
+use hashloom_frame::doubts;
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
+use hashloom_frame::interrupt;
+use hashloom_frame::output::{Progress, Same};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::text::{display, reason};
+use hashloom_frame::units::plural;
+use hashloom_frame::work::{Checking, tell_origin};
+use hashloom_frame::{output, style};
 use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
-use super::clients::{Claim, Clients, Plan, Targets, Written};
+use super::resume_files::{Claim, Clients, Plan, RESULT_STANDS, Targets, Written};
 use super::scope::Scope;
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
-use crate::doubts;
-use crate::exit::EXIT_INTERRUPTED;
-use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
-use crate::interrupt;
-use crate::output::{Progress, Same};
-use crate::progress::Bar;
-use crate::text::{display, reason};
-use crate::units::plural;
-use crate::work::{Checking, tell_origin};
-use crate::{output, style};
 
 /// Check files on disk against torrents.
 ///
@@ -571,9 +570,6 @@ fn repair_list(out: &mut impl Write, torrent: &Torrent, report: &Report) -> io::
     }
     Ok(())
 }
-
-/// The end of a message about an output that could not be written after the check.
-pub const RESULT_STANDS: &str = "the result of the check stands";
 
 fn not_written(what: &str, path: &Path, error: &io::Error) -> String {
     format!("{}: the {what} cannot be written: {}", display(path), reason(error))

@@ -6,10 +6,9 @@ use clap::Args;
 use hashloom_files::paths::to_path;
 use hashloom_files::text::shown;
 use hashloom_files::walk::Filter;
+use hashloom_frame::units::plural;
+use hashloom_torrent::command::identity::size_of;
 use hashloom_torrent::{Bitfield, Torrent};
-
-use super::identity::size_of;
-use crate::units::plural;
 
 #[derive(Debug, Args)]
 pub struct Scope {

@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use hashloom_torrent::Torrent;
+use hashloom_frame::json::{Named, hex};
 use serde::Serialize;
 
-use crate::json::{Named, hex};
+use crate::Torrent;
 
 #[derive(Serialize)]
 pub struct Identity<'a> {

@@ -8,24 +8,24 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use hashloom_clients::{Finding, Findings};
 use hashloom_files::Stamp;
 use hashloom_files::paths::to_path;
 use hashloom_files::run::Cancel;
 use hashloom_files::text::shown;
+use hashloom_frame::exit::EXIT_ERROR;
+use hashloom_frame::interrupt;
+use hashloom_frame::json::Named;
+use hashloom_frame::output::{self, Identity};
+use hashloom_frame::stdio::Lines;
+use hashloom_frame::style;
+use hashloom_frame::text::{display, failed, reason};
+use hashloom_frame::units::plural;
 use hashloom_torrent::{Check, Location, PieceState, Report, Torrent, verify_many};
 
-use super::clients::{Targets, Written};
 use super::find::{Json, Search, print_json, print_text};
+use super::resume_files::{Targets, Written};
 use super::verify_json::WrittenJson;
-use crate::exit::EXIT_ERROR;
-use crate::interrupt;
-use crate::json::Named;
-use crate::output::{self, Identity};
-use crate::stdio::Lines;
-use crate::style;
-use crate::text::{display, failed, reason};
-use crate::units::plural;
+use crate::{Finding, Findings};
 
 /// Give the files of torrents their names in another folder.
 ///

@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use hashloom_clients::{Finding, Findings, Index, Lengths, find};
 use hashloom_files::Stamp;
 use hashloom_files::run::Cancel;
 use hashloom_files::text::shown;
 use hashloom_files::walk::{Entry, Walk, WalkError};
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
+use hashloom_frame::interrupt;
+use hashloom_frame::json::Named;
+use hashloom_frame::progress::Bar;
+use hashloom_frame::text::{display, failed};
+use hashloom_frame::units::{plural, size};
+use hashloom_frame::work::Threads;
+use hashloom_frame::{output, style};
+use hashloom_torrent::command::identity::{Identity, size_of};
 use hashloom_torrent::{File, Torrent};
 use serde::{Serialize, Serializer};
 
-use super::identity::{Identity, size_of};
 use super::read;
 use super::verify_json::WrittenJson;
-use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::interrupt;
-use crate::json::Named;
-use crate::progress::Bar;
-use crate::text::{display, failed};
-use crate::units::{plural, size};
-use crate::work::Threads;
-use crate::{output, style};
+use crate::{Finding, Findings, Index, Lengths, find};
 
 /// Find the files of torrents, whatever their names.
 ///

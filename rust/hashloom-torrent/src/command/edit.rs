@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hashloom_files::Stamp;
 use hashloom_files::text::shown;
-use hashloom_torrent::{Edit as Changes, Edited, Metadata};
+use hashloom_frame::exit::EXIT_ERROR;
+use hashloom_frame::json::hex;
+use hashloom_frame::output::{self, Same};
+use hashloom_frame::style;
+use hashloom_frame::text::{display, failed, reason};
+use hashloom_frame::units::{date, size};
 use serde::Serialize;
 
-use super::create::{Date, not_written};
 use super::identity::Identity;
-use crate::exit::EXIT_ERROR;
-use crate::json::hex;
-use crate::output::{self, Same};
-use crate::style;
-use crate::text::{display, failed, reason};
-use crate::units::{date, size};
+use super::{Date, not_written};
+use crate::{Edit as Changes, Edited, Metadata};
 
 /// Change trackers, comment and other metadata of torrents.
 ///

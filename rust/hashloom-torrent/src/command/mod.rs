@@ -1,34 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The commands of `hashloom torrent`, and what they share. The module of a command has its options, its help and its
-//! work.
+//! `hashloom torrent show` and `edit`, which need no content, and how every command of the program reads a .torrent
+//! file. The commands that know content and clients are in `hashloom-clients`.
 
-mod cautions;
-pub mod clients;
-pub mod create;
+mod date;
 pub mod edit;
-pub mod find;
-mod identity;
-pub mod link;
-mod piece_map;
-mod presets;
-mod scope;
+pub mod identity;
 pub mod show;
 mod show_json;
-pub mod verify;
-mod verify_json;
-mod verify_summary;
-mod yaml;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
-use hashloom_clients::resume;
-use hashloom_torrent::Torrent;
-use hashloom_torrent::bencode::Limits;
+use hashloom_frame::text::{display, failed, reason};
 
-use crate::text::{display, failed};
+use crate::Torrent;
+use crate::bencode::Limits;
+
+pub use date::Date;
 
 /// Tells by the first bytes what the user has in place of a .torrent file; `None` if it is nothing known.
 fn mistaken(head: &[u8]) -> Option<&'static str> {
@@ -48,7 +38,7 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The cure for a user who gives qBittorrent's `torrents.db`.
+/// What a user has who names qBittorrent's `torrents.db`, and the cure.
 pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torrents in if told to. Choose fastresume files in \
     qBittorrent's settings (Advanced, resume data storage type), and start and end it: it then has .torrent and \
     .fastresume files in BT_backup";
@@ -58,20 +48,7 @@ pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
     let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
     let head = head(&bytes);
-    let mut torrent = Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))?;
-    take_layers(&mut torrent, &path.with_extension("fastresume"));
-    Ok(torrent)
-}
-
-/// Takes the piece layers that a client's copy of a torrent lacks from its resume file, if that has them.
-pub fn take_layers(torrent: &mut Torrent, path: &Path) {
-    if torrent.unlayered().is_empty() {
-        return;
-    }
-    // A fault of this file is told by the option that names it.
-    if let Ok(bytes) = File::open(path).map_err(|error| failed(path, &error)).and_then(|file| read_bytes(path, file)) {
-        let _ = resume::take_layers(&bytes, torrent);
-    }
+    Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))
 }
 
 /// Number of bytes that [`mistaken`] looks at.
@@ -89,7 +66,7 @@ fn check_path(path: &Path) -> Result<(), String> {
 }
 
 /// Reads an open .torrent file, at most as much of it as the parser accepts.
-fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
+pub fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // One byte more than the limit, so that the parser sees that the file is too long.
     let most = Limits::default().nbytes as u64 + 1;
@@ -112,4 +89,9 @@ fn refused(path: &Path, head: &[u8], error: &dyn std::error::Error) -> String {
 
 fn expected(path: &Path, found: &str) -> String {
     format!("{}: expected a .torrent file, found {found}", display(path))
+}
+
+/// The message for a .torrent file that could not be written.
+pub fn not_written(path: &Path, error: &io::Error) -> String {
+    format!("{}: the torrent cannot be written: {}", display(path), reason(error))
 }

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hashloom_files::text::shown;
-use hashloom_torrent::{File, Torrent, Version};
+use hashloom_frame::exit::EXIT_ERROR;
+use hashloom_frame::json::hex;
+use hashloom_frame::units::{date, size};
+use hashloom_frame::{output, style};
 
 use super::identity;
 use super::show_json::Json;
-use crate::exit::EXIT_ERROR;
-use crate::json::hex;
-use crate::units::{date, size};
-use crate::{output, style};
+use crate::{File, Torrent, Version};
 
 /// Show what is in a torrent.
 ///

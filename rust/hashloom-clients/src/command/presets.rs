@@ -9,12 +9,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::walk::Filter;
+use hashloom_frame::numbers::{Nbytes, from_one};
+use hashloom_frame::text::display;
+use hashloom_torrent::command::Date;
 use hashloom_torrent::{Builder, Version};
 
-use super::create::{Create, Date, PieceLength};
+use super::create::{Create, PieceLength};
 use super::yaml::{self, Node};
-use crate::numbers::{Nbytes, from_one};
-use crate::text::display;
 
 const RULES: &str = "source, piece_lengths, max_piece_length, max_torrent_size";
 const PRESETS: &str = "trackers, webseeds, private, source, comment, format, piece_length, target_piece_count, \

@@ -10,9 +10,8 @@ use std::io::Read;
 use std::path::Path;
 use std::rc::Rc;
 
+use hashloom_frame::text::{display, failed};
 use saphyr_parser::{Event, Parser, ScalarStyle};
-
-use crate::text::{display, failed};
 
 /// No preset or batch file comes near these.
 const NBYTES_MAX: u64 = 4 << 20;

@@ -7,9 +7,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashloom_files::paths::name::check_windows;
 use hashloom_files::text::shown;
+use hashloom_frame::units::plural;
 use hashloom_torrent::{Plan, clients_rename};
-
-use crate::units::plural;
 
 /// Number of names in a warning; the others are counted.
 const NAMED_MAX: usize = 5;

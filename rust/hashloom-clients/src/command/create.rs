@@ -9,28 +9,29 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use hashloom_files::paths::to_path;
 use hashloom_files::run::{HeldBack, Meter};
 use hashloom_files::text::shown;
+use hashloom_frame::exit::EXIT_INTERRUPTED;
+use hashloom_frame::filters::Globs;
+use hashloom_frame::interrupt;
+use hashloom_frame::json::{Named, hex};
+use hashloom_frame::numbers::Nbytes;
+use hashloom_frame::output::{self, Same};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::style;
+use hashloom_frame::text::display;
+use hashloom_frame::units::{duration, plural, read_at, size};
+use hashloom_frame::work::Threads;
+use hashloom_torrent::command::identity::Identity;
+use hashloom_torrent::command::{Date, not_written};
 use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Torrent, Version};
 use serde::{Serialize, Serializer};
 
-use super::identity::Identity;
 use super::{cautions, presets};
-use crate::exit::EXIT_INTERRUPTED;
-use crate::filters::Globs;
-use crate::interrupt;
-use crate::json::{Named, hex};
-use crate::numbers::Nbytes;
-use crate::output::{self, Same};
-use crate::progress::Bar;
-use crate::style;
-use crate::text::{display, reason};
-use crate::units::{duration, plural, read_at, size};
-use crate::work::Threads;
 
 /// Make torrents of files and folders.
 ///
@@ -275,45 +276,6 @@ impl FromStr for PieceLength {
     }
 }
 
-/// The creation date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Date {
-    Now,
-    Seconds(i64),
-}
-
-impl FromStr for Date {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Date, String> {
-        match text.parse() {
-            _ if text == "now" => Ok(Date::Now),
-            Ok(seconds @ 0..) => Ok(Date::Seconds(seconds)),
-            _ => Err("expected now, or whole seconds since 1970-01-01 00:00 UTC".into()),
-        }
-    }
-}
-
-impl Date {
-    pub fn seconds(self) -> Result<i64, String> {
-        let variable = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|value| !value.is_empty());
-        match (self, variable) {
-            (Date::Seconds(seconds), _) => Ok(seconds),
-            (Date::Now, Some(value)) => match value.parse() {
-                Ok(seconds @ 0..) => Ok(seconds),
-                _ => Err(format!(
-                    "SOURCE_DATE_EPOCH: expected whole seconds since 1970, found \"{}\"",
-                    shown(value.as_bytes())
-                )),
-            },
-            (Date::Now, None) => {
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-                Ok(i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
-            }
-        }
-    }
-}
-
 /// A torrent to make.
 struct Task<'a> {
     job: &'a Create,
@@ -540,10 +502,6 @@ fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: 
     output::probe(output).map_err(|error| not_written(output, &error))
 }
 
-pub fn not_written(path: &Path, error: &io::Error) -> String {
-    format!("{}: the torrent cannot be written: {}", display(path), reason(error))
-}
-
 /// Lists the files of a torrent, in a dry run.
 fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     let plan = &task.plan;
@@ -705,16 +663,6 @@ mod tests {
         }
         for (text, cure) in [("14", "16KiB"), ("18", "256KiB"), ("20", "1MiB"), ("28", "256MiB")] {
             assert!(text.parse::<PieceLength>().unwrap_err().ends_with(cure), "{text}");
-        }
-    }
-
-    #[test]
-    fn dates() {
-        assert_eq!("now".parse(), Ok(Date::Now));
-        assert_eq!("0".parse(), Ok(Date::Seconds(0)));
-        assert_eq!("4102444800".parse(), Ok(Date::Seconds(4_102_444_800)));
-        for text in ["", "-1", "Now", "1.5", "2026-11-21", "9223372036854775808"] {
-            assert!(text.parse::<Date>().is_err(), "{text}");
         }
     }
 }

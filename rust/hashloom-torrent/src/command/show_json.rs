@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use hashloom_torrent::Torrent;
+use hashloom_frame::json::{Hex, Named};
 use serde::{Serialize, Serializer};
 
 use super::identity::Identity;
-use crate::json::{Hex, Named};
+use crate::Torrent;
 
 #[derive(Serialize)]
 pub struct Json<'a> {

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use hashloom_files::run::HeldBack;
+use hashloom_frame::json::{Hex, Named};
+use hashloom_frame::units::tenths_of_percent;
+use hashloom_torrent::command::identity::Identity;
 use hashloom_torrent::{Bitfield, FileDifference, PieceState, Report, Torrent};
 use serde::{Serialize, Serializer};
 
-use super::clients::{Claim, Written};
-use super::identity::Identity;
-use crate::json::{Hex, Named};
-use crate::units::tenths_of_percent;
+use super::resume_files::{Claim, Written};
 
 #[derive(Serialize)]
 pub struct Json<'a> {

@@ -8,18 +8,20 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use hashloom_clients::Content;
-use hashloom_clients::resume::{self, Format, MappedPath, PathMap};
 use hashloom_files::Stamp;
 use hashloom_files::text::shown;
+use hashloom_frame::output;
+use hashloom_frame::text::{display, failed, reason};
+use hashloom_frame::units::plural;
 use hashloom_torrent::bencode::Limits;
+use hashloom_torrent::command::DATABASE;
 use hashloom_torrent::{Bitfield, Location, Report, Torrent, Trouble};
 
-use super::DATABASE;
-use super::verify::RESULT_STANDS;
-use crate::output;
-use crate::text::{display, failed, reason};
-use crate::units::plural;
+use crate::Content;
+use crate::resume::{self, Format, MappedPath, PathMap};
+
+/// The end of a message about an output that could not be written after the check.
+pub const RESULT_STANDS: &str = "the result of the check stands";
 
 #[derive(Debug, Args)]
 pub struct Targets {

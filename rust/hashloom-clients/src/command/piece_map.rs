@@ -5,10 +5,9 @@
 use std::io::{self, Write};
 
 use console::{StyledObject, Term};
+use hashloom_frame::style;
+use hashloom_frame::units::plural;
 use hashloom_torrent::PieceState;
-
-use crate::style;
-use crate::units::plural;
 
 /// The greatest number of rows. If the pieces of a torrent do not fit, cells stand for several pieces.
 const ROWS_MAX: usize = 16;
