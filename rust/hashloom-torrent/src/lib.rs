@@ -5,7 +5,7 @@
 //! |---|---|
 //! | a torrent | [`Torrent::parse`], [`Torrent::open`] |
 //! | the files of a torrent | [`verify`](fn@verify), [`verify_many`]; pieces in memory: [`Pieces`] |
-//! | files to make a torrent of | [`Builder`], [`create`](fn@create) |
+//! | files to make a torrent of | [`Builder`] |
 //! | trackers and other metadata | [`Edit`] |
 //!
 //! Verifying a torrent opens only regular files below the folder that the caller names, and only for reading.
@@ -25,14 +25,12 @@ mod urls;
 mod verify;
 
 pub use bitfield::{Bitfield, BitfieldError};
-pub use create::{
-    Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
-};
+pub use create::{Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks};
 pub use edit::{Before, Edit, EditError, Edited};
 pub use memory::{PieceDigests, Pieces};
 pub use parse::{
-    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
-    Problem, Torrent, Version,
+    Attributes, Error, File, HybridDifference, Metadata, Note, NoteKind, OpenError, OpenProblem, Problem, Torrent,
+    Version,
 };
 pub use verify::{
     Check, Checkpoint, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges, Report,

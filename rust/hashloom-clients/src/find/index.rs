@@ -61,11 +61,6 @@ impl Index {
         index
     }
 
-    /// Number of files.
-    pub fn file_count(&self) -> usize {
-        self.files.len()
-    }
-
     pub(super) fn path(&self, entry: u32) -> PathBuf {
         let Entry { folder, name, .. } = &self.files[entry as usize];
         self.folders[*folder as usize].join(&**name)

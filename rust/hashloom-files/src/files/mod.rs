@@ -4,7 +4,6 @@
 
 mod batch;
 mod request;
-mod results;
 mod source;
 mod steps;
 mod watched;
@@ -14,7 +13,6 @@ use crate::run::Options;
 pub use crate::read::evidence::{Doubt, Evidence, NoTie, Noted, Tie};
 pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Summary};
-pub use results::{Results, results};
 pub use source::{Source, read_from, stdin};
 pub use steps::{Event, Step, hash_steps};
 pub use watched::Watched;
@@ -36,8 +34,6 @@ pub use watched::Watched;
 ///
 /// Each thread has up to 16 files open, or fewer if the process may not open that many. A thread that reads a pipe, or
 /// another source that is not ready, waits for it.
-///
-/// A caller that wants an iterator instead of a callback calls [`results`].
 ///
 /// The digest of a file is a serial chain, so the lanes hold files side by side: [`hash_files`] reads many files at a
 /// time, a chunk of each, on every thread. Small files are read whole and hashed together; a longer file advances by a

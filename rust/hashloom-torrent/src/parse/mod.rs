@@ -31,7 +31,7 @@ pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
 pub use metadata::Metadata;
 
 /// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
-pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
+const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
