@@ -61,7 +61,7 @@ pub fn left_out(plan: &Plan) -> Option<String> {
 }
 
 /// Warnings about names.
-pub fn of_names(plan: &Plan) -> Vec<String> {
+pub fn name_warnings(plan: &Plan) -> Vec<String> {
     let (mut alike, mut long, mut foreign) = (Names::new(), Names::new(), Names::new());
     let hasher = RandomState::new();
     let mut look_at = |name: &[u8], place: &[u8]| {

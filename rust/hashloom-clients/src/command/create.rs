@@ -340,9 +340,10 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
             }
             Err(error) => return Err(error.to_string()),
         };
-        let written = match arguments.force {
-            true => output::write(&task.output, &created.bytes),
-            false => output::write_new(&task.output, &created.bytes),
+        let written = if arguments.force {
+            output::write(&task.output, &created.bytes)
+        } else {
+            output::write_new(&task.output, &created.bytes)
         };
         written.map_err(|error| match tasks.len() - index - 1 {
             0 => not_written(&task.output, &error),
@@ -408,7 +409,7 @@ impl Create {
             _ => error.to_string(),
         })?;
         self.choose_pieces(&mut plan).map_err(|error| format!("{}: {error}", display(path)))?;
-        let warnings = self.ignored.values().flatten().cloned().chain(cautions::of_names(&plan)).collect();
+        let warnings = self.ignored.values().flatten().cloned().chain(cautions::name_warnings(&plan)).collect();
         let output = self.output.clone().unwrap_or_else(|| {
             let mut name = OsString::new();
             let mut urls = self.trackers.iter().flat_map(|tier| tier.split(','));

@@ -92,9 +92,10 @@ Examples:
 pub fn run(arguments: &Find) -> Result<u8, String> {
     let search = &arguments.search;
     search.run(&interrupt::flag(), |file, torrent, found| {
-        output::print(|out| match search.json {
-            true => print_json(out, &Json::new(file, torrent, found)),
-            false => {
+        output::print(|out| {
+            if search.json {
+                print_json(out, &Json::new(file, torrent, found))
+            } else {
                 let word = if found.is_whole() { style::good("whole") } else { style::partial("not whole") };
                 print_text(out, &format!("{word:<9}"), file, torrent, found, false)
             }
@@ -169,9 +170,12 @@ impl Search {
         let mut look = |found: Result<Entry, WalkError>| -> Option<(PathBuf, Stamp)> {
             let entry =
                 found.map_err(|error| tell(error.to_string())).ok().filter(|entry| entry.file_type.is_file())?;
-            let stamp = |metadata: Metadata| match lengths.has(metadata.len()) {
-                true => Stamp::of_known(&entry.path, false, &metadata).map(Some),
-                false => Ok(None),
+            let stamp = |metadata: Metadata| {
+                if lengths.has(metadata.len()) {
+                    Stamp::of_known(&entry.path, false, &metadata).map(Some)
+                } else {
+                    Ok(None)
+                }
             };
             match entry.path.symlink_metadata().and_then(stamp) {
                 Ok(stamp) => stamp.map(|stamp| (entry.path, stamp)),
@@ -225,9 +229,10 @@ pub fn print_text(
     let is_absent = |one: &&Finding| matches!(one, Finding::Absent { .. } | Finding::Unproved { .. });
     let there = count - found.files.iter().filter(is_absent).count();
     write!(out, "{word}  {}  ", display(file))?;
-    match there == count {
-        true => writeln!(out, "{}, {}", plural(count as u64, "file"), size(nbytes))?,
-        false => writeln!(out, "{there} of {}", plural(count as u64, "file"))?,
+    if there == count {
+        writeln!(out, "{}, {}", plural(count as u64, "file"), size(nbytes))?
+    } else {
+        writeln!(out, "{there} of {}", plural(count as u64, "file"))?
     }
     let gave_up: BTreeSet<usize> = found.gave_up.iter().copied().collect();
     for (file, one) in torrent.files().zip(&found.files).filter(|(_, one)| !is_short || is_absent(one)) {
@@ -257,9 +262,10 @@ pub fn print_text(
             Finding::Empty => write!(out, "  empty     {name}")?,
             _ => continue,
         }
-        match gave_up.contains(&file.index) {
-            true => writeln!(out, "; gave up: too many candidates or combinations")?,
-            false => writeln!(out)?,
+        if gave_up.contains(&file.index) {
+            writeln!(out, "; gave up: too many candidates or combinations")?
+        } else {
+            writeln!(out)?
         }
     }
     Ok(())

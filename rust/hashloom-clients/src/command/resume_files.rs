@@ -175,14 +175,21 @@ impl Clients {
         self.targets.check(torrents)
     }
 
-    /// Returns where a client has the content, from the first of its files that names a folder. Errors in the other
-    /// files are reported when these are used.
-    pub fn place(&self, torrent: &Torrent) -> Option<Location> {
-        let claimed = self.claimed.as_ref().and_then(|path| match path.is_dir() {
-            true => in_folder(path, torrent).ok(),
-            false => Some(path.clone()),
-        });
+    /// Returns FILE of `--claimed`, if it is given.
+    fn claimed_file(&self, torrent: &Torrent) -> Option<Result<PathBuf, String>> {
+        let path = self.claimed.as_ref()?;
+        Some(if path.is_dir() { in_folder(path, torrent) } else { Ok(path.clone()) })
+    }
+
+    /// Returns the client's files that the options name. Errors are reported when the files are used.
+    fn files(&self, torrent: &Torrent) -> Vec<PathBuf> {
+        let claimed = self.claimed_file(torrent).and_then(Result::ok);
         let written = self.targets.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
+        claimed.into_iter().chain(written).collect()
+    }
+
+    /// Returns where a client has the content, from the first of its files that names a folder.
+    pub fn place(&self, torrent: &Torrent) -> Option<Location> {
         let map = self.targets.map();
         let place = |path: PathBuf| {
             let read = resume::decode(&old(&path).ok()??.1, torrent).ok()?;
@@ -190,31 +197,22 @@ impl Clients {
             let renamed = read.renamed.into_iter().map(|(file, path)| (file, map.to_host(&path))).collect();
             Some(Location::from(folder).paths(renamed).unwanted(read.unwanted))
         };
-        claimed.into_iter().chain(written).find_map(place).filter(|place| place.path().is_absolute())
+        self.files(torrent).into_iter().find_map(place).filter(|place| place.path().is_absolute())
     }
 
     /// Takes the piece layers that a client's copy of a torrent lacks from the client's resume files.
     pub fn take_layers(&self, torrent: &mut Torrent) {
-        let claimed = self.claimed.iter().filter_map(|path| match path.is_dir() {
-            true => in_folder(path, torrent).ok(),
-            false => Some(path.clone()),
-        });
-        let written = self.targets.paths(torrent).unwrap_or_default().into_iter().map(|(_, path)| path);
-        for path in claimed.chain(written).collect::<Vec<_>>() {
+        for path in self.files(torrent) {
             super::take_layers(torrent, &path);
         }
     }
 
     /// Reads the claim of FILE of `--claimed`.
     pub fn claim(&self, torrent: &Torrent) -> Result<Option<Claim>, String> {
-        let Some(path) = &self.claimed else { return Ok(None) };
-        let path = &match path.is_dir() {
-            true => in_folder(path, torrent)?,
-            false => path.clone(),
-        };
-        let (_, bytes) = read(path).map_err(|error| failed(path, &error))?;
-        let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(path)))?;
-        Ok(Some(Claim { path: path.clone(), format: read.format, pieces: read.have }))
+        let Some(path) = self.claimed_file(torrent).transpose()? else { return Ok(None) };
+        let (_, bytes) = read(&path).map_err(|error| failed(&path, &error))?;
+        let read = resume::decode(&bytes, torrent).map_err(|error| format!("{}: {error}", display(&path)))?;
+        Ok(Some(Claim { path, format: read.format, pieces: read.have }))
     }
 }
 

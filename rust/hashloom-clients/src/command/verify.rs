@@ -20,7 +20,7 @@ use hashloom_frame::text::{display, reason};
 use hashloom_frame::units::plural;
 use hashloom_frame::work::{Checking, tell_origin};
 use hashloom_frame::{output, style};
-use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, Verdicts, verify_pieces};
+use hashloom_torrent::{Check, Checkpoint, FileState, Location, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
 use super::resume_files::{Claim, Clients, Plan, RESULT_STANDS, Targets, Written};
 use super::scope::Scope;
@@ -183,15 +183,12 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
     }
     arguments.clients.check(torrents.len())?;
     arguments.check_distinct()?;
-    let place = |torrent: &Torrent| match (given, arguments.clients.place(torrent)) {
-        (Some(path), Some(place)) => place.moved_to(path),
-        (Some(path), None) => path.into(),
-        (None, place) => place.unwrap_or_else(|| ".".into()),
-    };
     if arguments.bitfield.is_some() || arguments.resume.is_some() {
         // Refuse before anything is written. A torrent that cannot be read now is an error when its turn comes.
         for file in torrents.iter().filter(|file| file.is_file()) {
-            read(file).map_or(Ok(()), |torrent| refuse_content(arguments, file, place(&torrent).path(), &torrent))?;
+            read(file).map_or(Ok(()), |torrent| {
+                refuse_content(arguments, file, arguments.place(&torrent, given).path(), &torrent)
+            })?;
         }
     }
     let saver = arguments.resume.as_deref().map(Saver::new).transpose()?;
@@ -217,49 +214,17 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).put(index, Done::error(message)));
     };
     let checks = torrents.iter().enumerate().filter_map(|(index, file)| {
-        let begun = read(file).and_then(|mut torrent| {
-            arguments.clients.take_layers(&mut torrent);
-            let place = place(&torrent);
-            if given.is_none() && !place.path().exists() {
-                return Err(format!(
-                    "{}: the client has its content in {}, which does not exist here. Give the folder by --data, or say by --map-path what the client calls it",
-                    display(file),
-                    display(place.path())
-                ));
-            }
-            refuse_content(arguments, file, place.path(), &torrent)?;
-            let plan = arguments.clients.targets.plan(&torrent, &place)?;
-            let claim = arguments.clients.claim(&torrent)?;
-            let claimed = claim.as_ref().map(|claim| &claim.pieces);
-            let pieces = arguments.scope.pieces(&torrent, claimed);
-            let pieces = pieces.map_err(|error| format!("{}: {error}", display(file)))?;
-            Ok((torrent, place, plan, claim, pieces))
-        });
-        match begun {
-            Ok((torrent, place, plan, claim, pieces)) => {
-                let known =
-                    saver.as_ref().map_or(Verdicts::default(), |saver| saver.checkpoint.begin(&torrent, &place));
-                let check = Check::new(Arc::new(torrent), place).known(known).tag(Named { index, file, plan, claim });
-                Some(match pieces {
-                    Some(pieces) => check.pieces(pieces),
-                    None => check,
-                })
-            }
-            Err(message) => {
-                put(index, message);
-                None
-            }
-        }
+        arguments.begin(index, file, given, saver.as_ref()).map_err(|message| put(index, message)).ok()
     });
     verify_pieces(checks, &options, record, |check, report| match report {
         Ok(report) => {
             if let (Some(origin), Ok(metadata)) = (options.counted(), report.content.metadata()) {
                 origin.count(Stamp::of(&metadata).dev, report.nbytes_read);
             }
-            let is_told =
+            let is_written =
                 bar.suspend(|| printer.lock().unwrap_or_else(PoisonError::into_inner).report(&check, &report));
-            if let Some(saver) = saver.as_ref().filter(|_| is_told) {
-                saver.told(&check.torrent, &report);
+            if let Some(saver) = saver.as_ref().filter(|_| is_written) {
+                saver.finish_torrent(&check.torrent, &report);
             }
         }
         Err(error) => put(check.tag.index, error.to_string()),
@@ -284,6 +249,46 @@ impl Verify {
             (None, [torrents @ .., path]) if !torrents.is_empty() && !has_torrent_name(path) => (torrents, Some(path)),
             (None, all) => (all, None),
         }
+    }
+
+    /// Returns where the content of a torrent is looked for. `given`: PATH.
+    fn place(&self, torrent: &Torrent, given: Option<&Path>) -> Location {
+        match (given, self.clients.place(torrent)) {
+            (Some(path), Some(place)) => place.moved_to(path),
+            (Some(path), None) => path.into(),
+            (None, place) => place.unwrap_or_else(|| ".".into()),
+        }
+    }
+
+    /// Reads a torrent and what its check needs, and refuses what cannot be checked, or written afterwards.
+    fn begin<'a>(
+        &self,
+        index: usize,
+        file: &'a Path,
+        given: Option<&Path>,
+        saver: Option<&Saver<'_>>,
+    ) -> Result<Checked<'a>, String> {
+        let mut torrent = read(file)?;
+        self.clients.take_layers(&mut torrent);
+        let place = self.place(&torrent, given);
+        if given.is_none() && !place.path().exists() {
+            return Err(format!(
+                "{}: the client has its content in {}, which does not exist here. Give the folder by --data, or say by --map-path what the client calls it",
+                display(file),
+                display(place.path())
+            ));
+        }
+        refuse_content(self, file, place.path(), &torrent)?;
+        let plan = self.clients.targets.plan(&torrent, &place)?;
+        let claim = self.clients.claim(&torrent)?;
+        let pieces = self.scope.pieces(&torrent, claim.as_ref().map(|claim| &claim.pieces));
+        let pieces = pieces.map_err(|error| format!("{}: {error}", display(file)))?;
+        let known = saver.map_or(Verdicts::default(), |saver| saver.checkpoint.begin(&torrent, &place));
+        let check = Check::new(Arc::new(torrent), place).known(known).tag(Named { index, file, plan, claim });
+        Ok(match pieces {
+            Some(pieces) => check.pieces(pieces),
+            None => check,
+        })
     }
 
     /// Returns an error if two options name one FILE: the last write, or the removal, would destroy the other's.
@@ -452,7 +457,7 @@ impl<'a> Printer<'a> {
         if check.tag.index as u64 == self.results.next() {
             // Print at once: the output can be too long to collect.
             let printed = output::print(|out| self.print_report(out, check, report, &done.written));
-            self.note(printed);
+            self.keep_error(printed);
         } else {
             // Writing into memory cannot fail.
             let _ = self.print_report(&mut done.out, check, report, &done.written);
@@ -471,7 +476,7 @@ impl<'a> Printer<'a> {
 
     fn print(&mut self, done: Done) {
         let printed = output::print(|out| out.write_all(&done.out));
-        self.note(printed);
+        self.keep_error(printed);
         // Best effort: if standard error is closed, the exit status still tells.
         let _ = io::stderr().lock().write_all(&done.errors);
         self.status = self.status.max(done.status);
@@ -482,7 +487,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Keeps the first error of printing.
-    fn note(&mut self, printed: Result<(), String>) {
+    fn keep_error(&mut self, printed: Result<(), String>) {
         self.failed = std::mem::replace(&mut self.failed, Ok(())).and(printed);
     }
 
@@ -528,9 +533,10 @@ impl<'a> Printer<'a> {
             return repair_list(out, torrent, report);
         }
         let claim = check.tag.claim.as_ref();
-        match single {
-            true => verify_summary::heading(out, torrent, report, claim)?,
-            false => verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?,
+        if single {
+            verify_summary::heading(out, torrent, report, claim)?
+        } else {
+            verify_summary::line(out, check.tag.file, torrent, report, arguments.exact)?
         }
         if arguments.map {
             if single {
@@ -618,8 +624,8 @@ impl<'a> Saver<'a> {
         Ok(Saver { path, progress, checkpoint: Checkpoint::new(state) })
     }
 
-    /// Notes that the check of a torrent has ended and its result is printed.
-    fn told(&self, torrent: &Torrent, report: &Report) {
+    /// Takes out of the file a torrent whose check has ended and whose result is printed.
+    fn finish_torrent(&self, torrent: &Torrent, report: &Report) {
         use PieceState::{Bad, Disputed, Have, Missing};
         let is_final = |piece| matches!(report.pieces[piece], Have | Missing | Bad | Disputed);
         // A disk that went away may come back.
@@ -630,13 +636,12 @@ impl<'a> Saver<'a> {
 
     /// Keeps the file if torrents are left in it that are still to be checked; else removes it.
     fn end(self) -> Result<(), String> {
-        let ended = match self.checkpoint.is_empty() {
-            true => {
-                let removed = self.progress.end(); // while the checkpoint holds the file's lock
-                self.checkpoint.discard();
-                removed
-            }
-            false => self.checkpoint.close(),
+        let ended = if self.checkpoint.is_empty() {
+            let removed = self.progress.end(); // while the checkpoint holds the file's lock
+            self.checkpoint.discard();
+            removed
+        } else {
+            self.checkpoint.close()
         };
         ended.map_err(|error| Progress::not_saved(self.path, &error))
     }

@@ -102,9 +102,10 @@ pub fn verdict(
     }
     let mut line = Vec::new();
     write!(line, "{}: ", word(report, exact).bold())?;
-    match report.is_of_all() {
-        true => write!(line, "{} of {}", report.have(), plural(report.pieces.len() as u64, "piece"))?,
-        false => checked(&mut line, report)?,
+    if report.is_of_all() {
+        write!(line, "{} of {}", report.have(), plural(report.pieces.len() as u64, "piece"))?
+    } else {
+        checked(&mut line, report)?
     }
     write!(line, ", {} ({})", size(have), percent(have, total))?;
     long(&mut line, report)?;
@@ -139,10 +140,7 @@ fn word(report: &Report, exact: bool) -> StyledObject<&'static str> {
 fn checked(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let (all, count) = (report.pieces.len(), report.pieces.len() - report.count(PieceState::Unchecked));
     write!(out, "{count} of {} checked, {} right", plural(all as u64, "piece"), report.have())?;
-    match report.cancelled {
-        true => write!(out, ", {} asked for", report.scope.count()),
-        false => Ok(()),
-    }
+    if report.cancelled { write!(out, ", {} asked for", report.scope.count()) } else { Ok(()) }
 }
 
 /// Writes the number of files that are too long, if there are any.

@@ -81,14 +81,13 @@ pub(super) fn run_probes<'a>(
         let torrent = torrent_of(probe.hunt);
         let range = torrent.piece_range(probe.pieces.start).start..torrent.piece_range(probe.pieces.end - 1).end;
         let is_digest = matches!(probe.goal, Goal::Digest(_));
-        let (layout, files) = match is_digest {
-            true => {
-                let (file, span) = (probe.picks[0].0, torrent.layout.span(probe.picks[0].0));
-                let bytes = range.start.max(span.offset)..range.end.min(span.end());
-                let bytes = bytes.start - span.offset..bytes.end - span.offset;
-                (Layout::of_range(torrent.piece_nbytes(), bytes), file..file + 1)
-            }
-            false => torrent.layout.part(range),
+        let (layout, files) = if is_digest {
+            let (file, span) = (probe.picks[0].0, torrent.layout.span(probe.picks[0].0));
+            let bytes = range.start.max(span.offset)..range.end.min(span.end());
+            let bytes = bytes.start - span.offset..bytes.end - span.offset;
+            (Layout::of_range(torrent.piece_nbytes(), bytes), file..file + 1)
+        } else {
+            torrent.layout.part(range)
         };
         let place = |file| probe.picks.iter().position(|&(of, _)| of == file);
         let places: Vec<Option<usize>> = files.map(place).collect();

@@ -400,8 +400,9 @@ impl<'a> Keys<'a> {
 
 /// Returns an error if `value` does not have the length that this torrent needs.
 fn expect_length(key: &'static str, value: Value<'_>, expected: u64, found: usize) -> Result<(), Error> {
-    match found as u64 == expected {
-        true => Ok(()),
-        false => Err(Error::Length { key, offset: value.span().start, expected, found: found as u64 }),
+    if found as u64 == expected {
+        Ok(())
+    } else {
+        Err(Error::Length { key, offset: value.span().start, expected, found: found as u64 })
     }
 }

@@ -20,9 +20,10 @@ const BLOCK_NBYTES: u64 = 16 << 10;
 /// counts 16 KiB from the start of the content, whatever the pieces.
 fn block_nbytes(torrent: &Torrent) -> Result<u64, Error> {
     let piece_nbytes = torrent.piece_nbytes();
-    match piece_nbytes.is_power_of_two() && piece_nbytes >= BLOCK_NBYTES {
-        true => Ok(BLOCK_NBYTES),
-        false => Err(Error::BlockLength { piece_nbytes }),
+    if piece_nbytes.is_power_of_two() && piece_nbytes >= BLOCK_NBYTES {
+        Ok(BLOCK_NBYTES)
+    } else {
+        Err(Error::BlockLength { piece_nbytes })
     }
 }
 
@@ -83,11 +84,10 @@ fn leaves_empty_out(root: &Keys<'_>, torrent: &Torrent) -> Result<bool, Error> {
 pub(super) fn renamed(root: &Keys<'_>, torrent: &Torrent) -> Result<BTreeMap<usize, PathBuf>, Error> {
     let Some(list) = root.get("files", Kind::List)? else { return Ok(BTreeMap::new()) };
     let renamed = places::renamed(list.items().take(torrent.file_count()));
-    Ok(match is_without_empty(list, torrent) {
-        true => {
-            not_empty(torrent).enumerate().filter_map(|(at, file)| Some((file, renamed.get(&at)?.clone()))).collect()
-        }
-        false => renamed,
+    Ok(if is_without_empty(list, torrent) {
+        not_empty(torrent).enumerate().filter_map(|(at, file)| Some((file, renamed.get(&at)?.clone()))).collect()
+    } else {
+        renamed
     })
 }
 
@@ -151,10 +151,8 @@ pub(super) fn write(
     // The time of each file's last change, and the pieces that have been checked since. If the time differs,
     // Transmission checks the file's pieces again, each before it is sent for the first time. Version 3 prefers a list
     // `time-checked`, which it writes, and reads this list as older versions wrote it; version 4 reads this list.
-    let listed: Vec<usize> = match without_empty {
-        true => not_empty(torrent).collect(),
-        false => (0..torrent.file_count()).collect(),
-    };
+    let listed: Vec<usize> =
+        if without_empty { not_empty(torrent).collect() } else { (0..torrent.file_count()).collect() };
     let changed = |&file: &usize| Item::from(content.changed_s(file).unwrap_or(0));
     progress.insert("mtimes", listed.iter().map(changed).collect::<Item>());
     progress.insert("pieces", whole(have, have.as_bytes().to_vec()));

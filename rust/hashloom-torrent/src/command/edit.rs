@@ -265,9 +265,10 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
             return refused("it exists. Give --force to replace it, or another place");
         }
         if !arguments.dry_run {
-            let written = match arguments.force {
-                true => output::write(&output, &edited.bytes),
-                false => output::write_new(&output, &edited.bytes),
+            let written = if arguments.force {
+                output::write(&output, &edited.bytes)
+            } else {
+                output::write_new(&output, &edited.bytes)
             };
             written.map_err(|error| not_written(&output, &error))?;
         }
@@ -288,9 +289,10 @@ fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String
     if written {
         let write = |mut new: &File| {
             new.write_all(&edited.bytes)?;
-            match Stamp::at(path)? == old {
-                true => Ok(()),
-                false => Err(io::Error::other("another program has changed it meanwhile; it is left alone")),
+            if Stamp::at(path)? == old {
+                Ok(())
+            } else {
+                Err(io::Error::other("another program has changed it meanwhile; it is left alone"))
             }
         };
         state.write(write).map_err(not_edited)?;

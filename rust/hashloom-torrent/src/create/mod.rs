@@ -336,9 +336,12 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), CreateError> {
-        let url = |of: Use, url: &String| match of.accepts(url.as_bytes()) {
-            true => Ok(()),
-            false => Err(CreateError::Url { what: of.name(), url: url.clone() }),
+        let url = |of: Use, url: &String| {
+            if of.accepts(url.as_bytes()) {
+                Ok(())
+            } else {
+                Err(CreateError::Url { what: of.name(), url: url.clone() })
+            }
         };
         self.trackers.iter().flatten().try_for_each(|tracker| url(Use::Tracker, tracker))?;
         self.web_seeds.iter().try_for_each(|seed| url(Use::WebSeed, seed))?;
@@ -349,18 +352,20 @@ impl Builder {
     fn check_piece_nbytes(&self, found: u64) -> Result<(), CreateError> {
         let power = self.version != Version::V1;
         let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
-        match is_right && (MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
-            true => Ok(()),
-            false => Err(CreateError::PieceLength { found, power }),
+        if is_right && (MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
+            Ok(())
+        } else {
+            Err(CreateError::PieceLength { found, power })
         }
     }
 
     fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
         let no_name = || CreateError::NoName { path: path.to_owned() };
         if let Some(old) = self.like.as_ref().filter(|_| self.name.is_none()) {
-            return match self.version == Version::V1 || std::str::from_utf8(old.name()).is_ok() {
-                true => Ok(old.name().to_vec()),
-                false => Err(CreateError::BadName { name: String::from_utf8_lossy(old.name()).into() }),
+            return if self.version == Version::V1 || std::str::from_utf8(old.name()).is_ok() {
+                Ok(old.name().to_vec())
+            } else {
+                Err(CreateError::BadName { name: String::from_utf8_lossy(old.name()).into() })
             };
         }
         if let Some(name) = &self.name {
@@ -597,9 +602,10 @@ impl Plan {
             return Err(self.too_many_pieces());
         }
         let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
-        match self.is_what_was_meant(&torrent, &bytes[info], computed) {
-            true => Ok(Created { bytes, torrent, nbytes_read }),
-            false => Err(CreateError::Different),
+        if self.is_what_was_meant(&torrent, &bytes[info], computed) {
+            Ok(Created { bytes, torrent, nbytes_read })
+        } else {
+            Err(CreateError::Different)
         }
     }
 

@@ -438,9 +438,10 @@ impl Torrent {
     /// # Panics
     /// If one of the pieces does not exist.
     pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
-        let files = match pieces.is_empty() {
-            true => 0..0,
-            false => self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end,
+        let files = if pieces.is_empty() {
+            0..0
+        } else {
+            self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end
         };
         let range = self.piece_range(pieces.start).start..self.piece_range(pieces.end.saturating_sub(1)).end;
         files.filter_map(move |file| {

@@ -77,12 +77,11 @@ impl Names {
     fn plain(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
         let (name, path) = (torrent.name(), torrent.file(file).path);
         let components = path.split(|&byte| byte == b'/');
-        let path = match torrent.is_single_file() {
-            true => self.client.sanitized(name).unwrap_or_else(|| b"_".to_vec()),
-            false => {
-                let all = std::iter::once(name).chain(components).filter_map(|name| self.client.sanitized(name));
-                all.collect::<Vec<_>>().join(&b'/')
-            }
+        let path = if torrent.is_single_file() {
+            self.client.sanitized(name).unwrap_or_else(|| b"_".to_vec())
+        } else {
+            let all = std::iter::once(name).chain(components).filter_map(|name| self.client.sanitized(name));
+            all.collect::<Vec<_>>().join(&b'/')
         };
         match self.client {
             Client::Transmission3 if std::str::from_utf8(&path).is_err() => latin9(&path).into_bytes(),

@@ -186,9 +186,10 @@ impl Paths {
     /// The folder that a client calls the torrent's download folder; `None` if the content is the root of a file
     /// system.
     pub fn download_folder(&self, torrent: &Torrent) -> Option<&Path> {
-        match self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
-            true => self.root.parent(),
-            false => Some(&self.root),
+        if self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
+            self.root.parent()
+        } else {
+            Some(&self.root)
         }
     }
 
@@ -288,10 +289,7 @@ pub fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Resu
     if torrent.is_single_file() && !seems_present(path, &paths.relative(torrent, 0)) {
         paths.find_renamed(torrent, 0);
     }
-    let content = match torrent.is_single_file() {
-        true => paths.path(torrent, 0),
-        false => path.join(&paths.prefix),
-    };
+    let content = if torrent.is_single_file() { paths.path(torrent, 0) } else { path.join(&paths.prefix) };
     Ok(Located { place, content, paths })
 }
 

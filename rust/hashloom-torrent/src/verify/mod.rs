@@ -373,9 +373,10 @@ where
             if files.known(*index) == Presence::Unknown {
                 files.visit(*index);
             }
-            match files.known(*index) == Presence::Missing && parts.has(*index, piece) {
-                true => parts.read(&file, piece, at, buffer)?,
-                false => files.read_exact_at(*index, buffer, part.start)?,
+            if files.known(*index) == Presence::Missing && parts.has(*index, piece) {
+                parts.read(&file, piece, at, buffer)?
+            } else {
+                files.read_exact_at(*index, buffer, part.start)?
             }
         }
         let mut pieces = Pieces::new(torrent, &[piece]);
@@ -511,7 +512,7 @@ fn report_file(
     let file = torrent.file(index);
     if file.attributes.padding || file.attributes.symlink {
         let looked_at = file.attributes.symlink && may_look;
-        let difference = looked_at.then(|| links::of_link(&file, content, &files.path(index))).flatten();
+        let difference = looked_at.then(|| links::link_difference(&file, content, &files.path(index))).flatten();
         return FileReport { state: FileState::Skipped, found_nbytes: None, extra_nbytes: 0, difference };
     }
     if files.known(index) == Presence::Unknown && may_look {
@@ -536,7 +537,7 @@ fn report_file(
         }
     };
     let is_there = file.attributes.executable && found_nbytes.is_some() && may_look;
-    let difference = is_there.then(|| links::of_executable(&files.path(index))).flatten();
+    let difference = is_there.then(|| links::executable_difference(&files.path(index))).flatten();
     let extra_nbytes = found_nbytes.map_or(0, |found| found.saturating_sub(file.nbytes));
     FileReport { state, found_nbytes, extra_nbytes, difference }
 }

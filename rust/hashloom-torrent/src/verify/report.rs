@@ -330,9 +330,10 @@ impl Report {
                 && self.files.iter().all(|file| matches!(file.state, FileState::NotMade | FileState::Skipped))
         };
         self.scope.ones().all(|piece| self.pieces[piece] == PieceState::Have)
-            && match self.is_of_all() {
-                true => self.files.iter().all(is_whole) && !nothing_is_there(),
-                false => self.scope.count() > 0,
+            && if self.is_of_all() {
+                self.files.iter().all(is_whole) && !nothing_is_there()
+            } else {
+                self.scope.count() > 0
             }
     }
 

@@ -581,7 +581,7 @@ fn draft(builder: Builder, folder: Option<&str>, files: &[Content]) -> Created {
     }
     let digests: Vec<PieceDigests> = (0..draft.piece_count())
         .flat_map(|piece| {
-            let mut hashed = Pieces::of_draft(&draft, &[piece]);
+            let mut hashed = Pieces::for_draft(&draft, &[piece]);
             let start = piece * draft.piece_nbytes() as usize;
             // In v2 a piece ends with its file.
             let ends = draft.files().map(|(_, offset, nbytes, _)| (offset + nbytes) as usize);
