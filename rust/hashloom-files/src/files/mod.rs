@@ -43,12 +43,12 @@ pub use watched::Watched;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_files::{Hashed, Request, Source, hash_files};
+/// use hashloom_files::{Hashed, Request, Source, Summary, hash_files};
 ///
 /// let sources = [Source::memory("abc"), Source::from("/a file/that is missing")];
 /// let requests = sources.into_iter().map(|source| Request::digest(source, Algorithm::Sha1));
 /// let mut lines = Vec::new();
-/// let summary = hash_files(requests, &Options::new(), |request, result| match result {
+/// let summary: Summary = hash_files(requests, &Options::new(), |request, result| match result {
 ///     Ok(Hashed { digests, .. }) => lines.push(format!("{}  {}", digests[0], request.source)),
 ///     Err(error) => lines.push(format!("{}: {error}", request.source)),
 /// });

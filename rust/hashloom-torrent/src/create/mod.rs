@@ -86,7 +86,7 @@ pub enum Symlinks {
 /// ```
 /// use hashloom_files::run::Options;
 /// use hashloom_files::walk::Filter;
-/// use hashloom_torrent::{Builder, Version};
+/// use hashloom_torrent::{Builder, Created, Version};
 ///
 /// let folder = tempfile::tempdir()?;
 /// for name in ["poem.txt", "poem.txt~", "Thumbs.db"] {
@@ -110,7 +110,7 @@ pub enum Symlinks {
 ///     .plan(folder.path())?;
 /// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 1 << 20));
 /// assert_eq!(plan.left_out(), [b"Thumbs.db"[..].into()]);
-/// let created = plan.create(&Options::new())?;
+/// let created: Created = plan.create(&Options::new())?;
 /// let metadata = created.torrent.metadata();
 /// assert_eq!((metadata.trackers.len(), metadata.web_seeds.len(), metadata.private), (2, 1, true));
 /// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));

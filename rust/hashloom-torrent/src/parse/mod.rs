@@ -24,6 +24,7 @@ use hashloom_files::text::shown;
 
 use crate::bencode;
 use layers::Roots;
+#[doc(hidden)]
 pub use layers::root_of_layer;
 use names::Names;
 
