@@ -20,11 +20,11 @@ tests() { # FILE
     hashloom-files/src/read/stamp.rs) echo files ;;
     hashloom-files/src/state.rs) echo state ;;
     hashloom-torrent/src/bencode/*.rs) echo bencode metainfo create ;;
-    hashloom-torrent/src/bitfield.rs) echo resume verify ;;
+    hashloom-torrent/src/bitfield.rs) echo verify ;;
     hashloom-torrent/src/verify/checkpoint.rs) echo checkpoint verify ;;
     hashloom-torrent/src/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
-    hashloom-torrent/src/verify/*.rs) echo verify resume verify_random ;;
-    hashloom-torrent/src/resume/*.rs) echo resume ;;
+    hashloom-torrent/src/verify/*.rs) echo verify verify_random ;;
+    hashloom-clients/src/*.rs) echo resume kept ;;
     hashloom-list/src/list.rs) echo list ;;
     hashloom-list/src/manifest/*.rs) echo manifest ;;
     hashloom-tree/src/*.rs) echo trees ;;
@@ -35,10 +35,10 @@ all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/s
      hashloom-files/src/read/stamp.rs hashloom-files/src/state.rs
      hashloom-torrent/src/bencode/mod.rs hashloom-torrent/src/bencode/item.rs hashloom-torrent/src/bitfield.rs
      hashloom-torrent/src/parse/layers.rs hashloom-torrent/src/verify/checkpoint.rs
-     hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/content.rs
-     hashloom-torrent/src/verify/report.rs hashloom-torrent/src/resume/mod.rs
-     hashloom-torrent/src/resume/libtorrent.rs hashloom-torrent/src/resume/transmission.rs
-     hashloom-torrent/src/resume/places.rs hashloom-list/src/list.rs hashloom-list/src/manifest/compare.rs
+     hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/report.rs
+     hashloom-clients/src/content.rs hashloom-clients/src/resume/mod.rs hashloom-clients/src/resume/libtorrent.rs
+     hashloom-clients/src/resume/transmission.rs hashloom-clients/src/resume/places.rs
+     hashloom-list/src/list.rs hashloom-list/src/manifest/compare.rs
      hashloom-tree/src/rfc6962/proof.rs hashloom-tree/src/dmverity/superblock.rs hashloom-tree/src/dmverity/check.rs"
 
 shard=()

@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use hashloom_clients::Content;
+use hashloom_clients::resume::{Format, decode, encode, update};
 use hashloom_torrent::bencode::{Limits, parse};
-use hashloom_torrent::resume::{Format, decode, encode, update};
-use hashloom_torrent::{Bitfield, Content, Torrent};
+use hashloom_torrent::{Bitfield, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};
 use numbers::Numbers;

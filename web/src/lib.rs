@@ -338,7 +338,7 @@ pub extern "C" fn begin_pieces(count: usize) {
     with(|state| {
         let pieces: Vec<usize> = numbers(&state.input, 0, count).collect();
         state.pieces = match state.draft {
-            Some(draft) => Some(Pieces::of_draft(draft, &pieces)),
+            Some(draft) => Some(Pieces::for_draft(draft, &pieces)),
             None => state.torrent.map(|torrent| Pieces::new(torrent, &pieces)),
         };
     });

@@ -9,6 +9,10 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::address::Address;
 use crate::bench::Bench;
+use crate::clients::create::Create;
+use crate::clients::find::Find;
+use crate::clients::link::Link;
+use crate::clients::verify::Verify;
 use crate::generate::Generate;
 use crate::isa::Isa;
 use crate::kernels::Kernels;
@@ -19,12 +23,8 @@ use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;
 use crate::sums::sum::Sum;
-use crate::torrent::create::Create;
 use crate::torrent::edit::Edit;
-use crate::torrent::find::Find;
-use crate::torrent::link::Link;
 use crate::torrent::show::Show;
-use crate::torrent::verify::Verify;
 use crate::tree::Tree;
 
 /// Check downloads, torrents, backups and folders against their checksums, and make such checksums.

@@ -15,7 +15,6 @@ mod manifest;
 mod slh;
 mod sums;
 mod timing;
-mod torrent;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -26,11 +25,13 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
+use hashloom_clients::command as clients;
 use hashloom_frame::{
     doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, passphrase, printing, progress,
     quote, secrets, stdio, style, table, text, units, work,
 };
 use hashloom_solaris as solaris;
+use hashloom_torrent::command as torrent;
 use hashloom_tree::command as tree;
 use hashloom_work::command as pow;
 
@@ -161,20 +162,20 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
     match &arguments.command {
         Command::Torrent { command: TorrentCommand::Create(options) } => {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            torrent::create::run(options)
+            clients::create::run(options)
         }
         Command::Torrent { command: TorrentCommand::Verify(options) } => {
             // The hashes of versions 1 and 2.
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            torrent::verify::run(options)
+            clients::verify::run(options)
         }
         Command::Torrent { command: TorrentCommand::Find(options) } => {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            torrent::find::run(options)
+            clients::find::run(options)
         }
         Command::Torrent { command: TorrentCommand::Link(options) } => {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            torrent::link::run(options)
+            clients::link::run(options)
         }
         Command::Torrent { command: TorrentCommand::Show(options) } => {
             // Show hashes only one dictionary for each torrent.

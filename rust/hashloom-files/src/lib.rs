@@ -3,7 +3,7 @@
 //!
 //! | input | call |
 //! |---|---|
-//! | files, readers and memory, each one message | [`hash_files`], [`results`], [`hash_steps`] |
+//! | files, readers and memory, each one message | [`hash_files`], [`hash_steps`] |
 //! | threads, progress, cancelling, limits of all calls | [`run`] |
 //! | a folder | [`walk`] |
 //! | what earlier runs have found out | [`state`] |

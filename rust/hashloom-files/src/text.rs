@@ -45,11 +45,7 @@ impl fmt::Display for Shown<'_> {
 
 /// Characters without a shape that change the layout of their neighbours: line and paragraph separators, direction
 /// marks and overrides, invisible joiners, tags.
-///
-/// ```
-/// assert!(hashloom_files::text::is_format('\u{202e}') && !hashloom_files::text::is_format('a'));
-/// ```
-pub fn is_format(c: char) -> bool {
+pub(crate) fn is_format(c: char) -> bool {
     matches!(c,
         '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')

@@ -134,10 +134,7 @@ impl Bitfield {
     pub fn set(&mut self, piece: usize, there: bool) {
         assert!(piece < self.npieces, "Bitfield::set: piece {piece} of {}", self.npieces);
         let bit = 0x80 >> (piece % 8);
-        match there {
-            true => self.bytes[piece / 8] |= bit,
-            false => self.bytes[piece / 8] &= !bit,
-        }
+        if there { self.bytes[piece / 8] |= bit } else { self.bytes[piece / 8] &= !bit }
     }
 
     /// Number of pieces in the set.

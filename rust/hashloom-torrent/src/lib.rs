@@ -5,41 +5,45 @@
 //! |---|---|
 //! | a torrent | [`Torrent::parse`], [`Torrent::open`] |
 //! | the files of a torrent | [`verify`](fn@verify), [`verify_many`]; pieces in memory: [`Pieces`] |
-//! | files of torrents under any names | [`find`](fn@find) |
-//! | files to make a torrent of | [`Builder`], [`create`](fn@create) |
+//! | files to make a torrent of | [`Builder`] |
 //! | trackers and other metadata | [`Edit`] |
-//! | the resume file of a BitTorrent client | [`resume`] |
 //!
 //! Verifying a torrent opens only regular files below the folder that the caller names, and only for reading.
 #![deny(missing_docs, unsafe_code)]
 
 pub mod bencode;
 mod bitfield;
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod compute;
 mod create;
 mod edit;
-mod find;
 mod memory;
 mod parse;
-pub mod resume;
 mod urls;
 mod verify;
 
 pub use bitfield::{Bitfield, BitfieldError};
-pub use create::{
-    Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks, create,
-};
+pub use create::{Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks};
 pub use edit::{Before, Edit, EditError, Edited};
-pub use find::{Finding, Findings, Index, Lengths, find};
 pub use memory::{PieceDigests, Pieces};
 pub use parse::{
-    Attributes, Error, File, HybridDifference, MAX_PIECE_NBYTES, Metadata, Note, NoteKind, OpenError, OpenProblem,
-    Problem, Torrent, Version,
+    Attributes, Error, File, HybridDifference, Metadata, Note, NoteKind, OpenError, OpenProblem, Problem, Torrent,
+    Version,
 };
 pub use verify::{
-    Check, Checkpoint, Content, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges,
-    Report, Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
+    Check, Checkpoint, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges, Report,
+    Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
 };
+
+/// What `hashloom-clients` stands on beside the public interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::parse::root_of_layer;
+    pub use crate::verify::client_names::{Client, LIBTORRENT, Names, TRANSMISSION};
+    pub use crate::verify::locate::{Located, Paths, locate};
+}
 
 // The examples in the guides as documentation tests.
 #[cfg(doctest)]

@@ -78,7 +78,7 @@ impl<'a> Pieces<'a> {
     /// # Panics
     ///
     /// If one of the pieces does not exist.
-    pub fn of_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
+    pub fn for_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
         let (has_sha1, has_roots) = draft.kinds();
         Pieces::of(draft.layout(), has_sha1, has_roots, pieces)
     }

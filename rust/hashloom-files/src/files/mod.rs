@@ -4,7 +4,6 @@
 
 mod batch;
 mod request;
-mod results;
 mod source;
 mod steps;
 mod watched;
@@ -14,7 +13,6 @@ use crate::run::Options;
 pub use crate::read::evidence::{Doubt, Evidence, NoTie, Noted, Tie};
 pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Summary};
-pub use results::{Results, results};
 pub use source::{Source, read_from, stdin};
 pub use steps::{Event, Step, hash_steps};
 pub use watched::Watched;
@@ -37,8 +35,6 @@ pub use watched::Watched;
 /// Each thread has up to 16 files open, or fewer if the process may not open that many. A thread that reads a pipe, or
 /// another source that is not ready, waits for it.
 ///
-/// A caller that wants an iterator instead of a callback calls [`results`].
-///
 /// The digest of a file is a serial chain, so the lanes hold files side by side: [`hash_files`] reads many files at a
 /// time, a chunk of each, on every thread. Small files are read whole and hashed together; a longer file advances by a
 /// chunk in each round. Several digests of a file are computed from one read. If the only digest of a long file is
@@ -47,12 +43,12 @@ pub use watched::Watched;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_files::{Hashed, Request, Source, hash_files};
+/// use hashloom_files::{Hashed, Request, Source, Summary, hash_files};
 ///
 /// let sources = [Source::memory("abc"), Source::from("/a file/that is missing")];
 /// let requests = sources.into_iter().map(|source| Request::digest(source, Algorithm::Sha1));
 /// let mut lines = Vec::new();
-/// let summary = hash_files(requests, &Options::new(), |request, result| match result {
+/// let summary: Summary = hash_files(requests, &Options::new(), |request, result| match result {
 ///     Ok(Hashed { digests, .. }) => lines.push(format!("{}  {}", digests[0], request.source)),
 ///     Err(error) => lines.push(format!("{}: {error}", request.source)),
 /// });

@@ -115,7 +115,7 @@ impl Tree {
     }
 
     /// Forgets all leaves.
-    pub fn clear(&mut self) {
+    fn clear(&mut self) {
         self.leaves.clear();
         self.whole.clear();
     }

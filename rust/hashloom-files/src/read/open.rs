@@ -35,7 +35,7 @@ pub(crate) struct OpenFile {
 
 impl OpenFile {
     /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
-    pub fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
         match self.is_uncached {
             true => Window::default().read(&self.file, row, offset, row.len()),
             false => read_at(&self.file, row, offset),

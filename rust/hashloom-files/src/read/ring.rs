@@ -181,7 +181,32 @@ mod os {
                 });
             }
 
-            // Read until each file is at its end, or its chunk is full.
+            let slots = self.read_chunks(slots, chunks, pool)?;
+
+            let mut begun = Vec::with_capacity(slots.len());
+            let mut files: [Option<File>; SLOTS] = [const { None }; SLOTS];
+            for (slot, to_close) in slots.into_iter().zip(&mut files) {
+                let Slot::Done(result, file) = slot else { continue };
+                begun.push(result);
+                *to_close = file;
+            }
+            let closes = files
+                .into_iter()
+                .enumerate()
+                .filter_map(|(slot, file)| Some((slot, opcode::Close::new(Fd(file?.into_raw_fd())).build())));
+            // SAFETY: the requests point to nothing.
+            unsafe { self.complete(closes, pool) }?;
+            Ok(begun)
+        }
+
+        /// Reads until each file is at its end, or its chunk is full. If the ring is lost, the caller keeps the memory
+        /// of all chunks, as after [`begin`](Ring::begin).
+        fn read_chunks(
+            &mut self,
+            mut slots: Vec<Slot>,
+            chunks: &mut [&mut [u8]],
+            pool: &Pool,
+        ) -> Result<Vec<Slot>, Lost> {
             while slots.iter().any(|slot| matches!(slot, Slot::Reading(..))) {
                 let mut reads: [Option<Entry>; SLOTS] = [const { None }; SLOTS];
                 for ((slot, chunk), read) in slots.iter().zip(chunks.iter_mut()).zip(&mut reads) {
@@ -201,21 +226,7 @@ mod os {
                 let after = slots.into_iter().zip(results).zip(chunks.iter());
                 slots = after.map(|((slot, code), chunk)| slot.after_read(code, chunk.len())).collect();
             }
-
-            let mut begun = Vec::with_capacity(slots.len());
-            let mut files: [Option<File>; SLOTS] = [const { None }; SLOTS];
-            for (slot, to_close) in slots.into_iter().zip(&mut files) {
-                let Slot::Done(result, file) = slot else { continue };
-                begun.push(result);
-                *to_close = file;
-            }
-            let closes = files
-                .into_iter()
-                .enumerate()
-                .filter_map(|(slot, file)| Some((slot, opcode::Close::new(Fd(file?.into_raw_fd())).build())));
-            // SAFETY: the requests point to nothing.
-            unsafe { self.complete(closes, pool) }?;
-            Ok(begun)
+            Ok(slots)
         }
 
         /// Submits requests, each with the number of the slot for its result, and waits for all.

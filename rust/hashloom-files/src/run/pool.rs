@@ -63,7 +63,7 @@ impl Pool {
     }
 
     /// Pays for bytes that were read, if there is a limit.
-    pub fn pay(&self, nbytes: u64) {
+    pub(crate) fn pay(&self, nbytes: u64) {
         self.options.pay(nbytes, &|| self.must_stop());
     }
 

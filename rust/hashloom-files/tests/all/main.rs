@@ -9,5 +9,4 @@ mod heard;
 mod skipped;
 
 mod files;
-mod results;
 mod state;

@@ -272,7 +272,7 @@ impl<'a> Document<'a> {
         self.note_count
     }
 
-    fn note(&mut self, offset: usize, kind: impl FnOnce() -> NoteKind) {
+    fn add_note(&mut self, offset: usize, kind: impl FnOnce() -> NoteKind) {
         self.note_count += 1;
         if self.notes.len() < NOTES_MAX {
             self.notes.push(Note { offset, kind: kind() });
@@ -321,7 +321,7 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
             b'0'..=b'9' => {
                 let body = string_at(input, pos).map_err(|error| error.within(&open, input))?;
                 if byte == b'0' && body.start - start > 2 {
-                    document.note(start, || NoteKind::LeadingZeroInLength);
+                    document.add_note(start, || NoteKind::LeadingZeroInLength);
                 }
                 pos = body.end;
                 if key_due {
@@ -361,7 +361,7 @@ pub fn parse<'a>(input: &'a [u8], limits: &Limits) -> Result<Document<'a>, Error
     }
     document.root_end = pos;
     if pos < input.len() {
-        document.note(pos, || NoteKind::TrailingBytes { nbytes: input.len() - pos });
+        document.add_note(pos, || NoteKind::TrailingBytes { nbytes: input.len() - pos });
     }
     Ok(document)
 }
@@ -375,10 +375,10 @@ fn check_order(document: &mut Document<'_>, frame: Option<&mut Frame>, start: us
     let shown = |key: &Range<usize>| input[key.start..key.end.min(key.start + NOTE_KEY_MAX_NBYTES)].to_vec();
     match greatest {
         Some(before) if input[body.clone()] == input[before.clone()] => {
-            document.note(start, || NoteKind::DuplicateKey { key: shown(&body) });
+            document.add_note(start, || NoteKind::DuplicateKey { key: shown(&body) });
         }
         Some(before) if input[body.clone()] < input[before.clone()] => {
-            document.note(start, || NoteKind::UnsortedKey { key: shown(&body), after: shown(before) });
+            document.add_note(start, || NoteKind::UnsortedKey { key: shown(&body), after: shown(before) });
         }
         _ => *greatest = Some(body),
     }
@@ -428,9 +428,9 @@ fn integer_at(document: &mut Document<'_>, pos: usize) -> Result<usize, Error> {
     }
     if input[first] == b'0' {
         if at - first > 1 {
-            document.note(pos, || NoteKind::LeadingZero);
+            document.add_note(pos, || NoteKind::LeadingZero);
         } else if negative {
-            document.note(pos, || NoteKind::NegativeZero);
+            document.add_note(pos, || NoteKind::NegativeZero);
         }
     }
     Ok(at + 1)

@@ -15,7 +15,7 @@ use super::{Builder, CreateError, Created, Plan};
 use crate::compute::Computed;
 use crate::{Attributes, PieceDigests, Version};
 
-/// A torrent that is to be made of files which the caller reads. [`Pieces::of_draft`](super::super::Pieces::of_draft)
+/// A torrent that is to be made of files which the caller reads. [`Pieces::for_draft`](super::super::Pieces::for_draft)
 /// hashes them, [`finish`](Draft::finish) makes the torrent of the digests.
 ///
 /// ```
@@ -23,7 +23,7 @@ use crate::{Attributes, PieceDigests, Version};
 ///
 /// let draft: Draft = Builder::new().version(Version::V2).draft(Some("poems"), [("b.txt", 5), ("a.txt", 4)])?;
 /// assert_eq!((draft.name(), draft.piece_nbytes(), draft.piece_count()), (&b"poems"[..], 16 << 10, 2));
-/// let mut pieces = Pieces::of_draft(&draft, &[0, 1]);
+/// let mut pieces = Pieces::for_draft(&draft, &[0, 1]);
 /// pieces.update(&["rose", "tulip"]); // each file begins a piece, in the order of files()
 /// let digests: Vec<PieceDigests> = pieces.digests();
 /// let created = draft.finish(&digests)?;

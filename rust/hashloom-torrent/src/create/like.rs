@@ -136,18 +136,14 @@ impl Plan {
             let pieces = new.chunks(nbytes).zip(old.chunks(nbytes)).enumerate();
             pieces.filter(|(_, (new, old))| new != old).map(|(piece, _)| piece).collect()
         };
-        let mut pieces = match self.shares_v1(old) {
-            true => differ(&computed.sha1, old.digests(), 20),
-            false => Vec::new(),
-        };
+        let mut pieces = if self.shares_v1(old) { differ(&computed.sha1, old.digests(), 20) } else { Vec::new() };
         if pieces.is_empty() {
             pieces = differ(&computed.roots, old.roots(), NODE_NBYTES);
         }
         let Some(&first) = pieces.first() else { return Ok(()) };
         let file = old.files_of_piece(first).map(|index| old.file(index)).find(|file| !file.attributes.padding);
-        let path = file.map_or(self.root.clone(), |file| match self.single_file {
-            true => self.root.clone(),
-            false => self.root.join(to_path(file.path)),
+        let path = file.map_or(self.root.clone(), |file| {
+            if self.single_file { self.root.clone() } else { self.root.join(to_path(file.path)) }
         });
         Err(CreateError::Differs { path, piece: first, pieces: pieces.len() })
     }

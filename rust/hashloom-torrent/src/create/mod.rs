@@ -86,7 +86,7 @@ pub enum Symlinks {
 /// ```
 /// use hashloom_files::run::Options;
 /// use hashloom_files::walk::Filter;
-/// use hashloom_torrent::{Builder, Version};
+/// use hashloom_torrent::{Builder, Created, Version};
 ///
 /// let folder = tempfile::tempdir()?;
 /// for name in ["poem.txt", "poem.txt~", "Thumbs.db"] {
@@ -98,9 +98,8 @@ pub enum Symlinks {
 ///     .filter(Filter::new(&[], &["*~"])?)
 ///     .leave_out(|path| path == b"Thumbs.db")
 ///     .executable(false)
-///     .align(true)
 ///     .piece_nbytes(1 << 20)
-///     .tracker("udp://tracker.example.org:6969")
+///     .tier(["udp://tracker.example.org:6969"])
 ///     .tier(["http://a.example/", "http://b.example/"])
 ///     .web_seed("https://a.example/poems/")
 ///     .private(true)
@@ -111,7 +110,7 @@ pub enum Symlinks {
 ///     .plan(folder.path())?;
 /// assert_eq!((plan.files().len(), plan.nbytes(), plan.piece_nbytes()), (1, 24, 1 << 20));
 /// assert_eq!(plan.left_out(), [b"Thumbs.db"[..].into()]);
-/// let created = plan.create(&Options::new())?;
+/// let created: Created = plan.create(&Options::new())?;
 /// let metadata = created.torrent.metadata();
 /// assert_eq!((metadata.trackers.len(), metadata.web_seeds.len(), metadata.private), (2, 1, true));
 /// assert!(created.bytes.starts_with(b"d8:announce30:udp://tracker.example.org:6969"));
@@ -123,6 +122,8 @@ pub struct Builder {
     version: Version,
     piece_nbytes: Option<u64>,
     most_piece_nbytes: u64,
+    /// Whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47), as those of another
+    /// torrent do.
     align: bool,
     name: Option<String>,
     trackers: Vec<Vec<String>>,
@@ -192,22 +193,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether the files of a v1 torrent begin at pieces of their own, by padding files (BEP 47). In the other
-    /// versions they always do.
-    pub fn align(mut self, align: bool) -> Self {
-        self.align = align;
-        self
-    }
-
     /// Sets the name of the torrent's file or folder; the default is the last component of the path.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
-    }
-
-    /// Adds a tracker in a tier of its own, after the earlier ones (BEP 12).
-    pub fn tracker(self, url: impl Into<String>) -> Self {
-        self.tier([url.into()])
     }
 
     /// Adds a tier of trackers; clients choose among them at random (BEP 12).
@@ -347,9 +336,12 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), CreateError> {
-        let url = |of: Use, url: &String| match of.accepts(url.as_bytes()) {
-            true => Ok(()),
-            false => Err(CreateError::Url { what: of.name(), url: url.clone() }),
+        let url = |of: Use, url: &String| {
+            if of.accepts(url.as_bytes()) {
+                Ok(())
+            } else {
+                Err(CreateError::Url { what: of.name(), url: url.clone() })
+            }
         };
         self.trackers.iter().flatten().try_for_each(|tracker| url(Use::Tracker, tracker))?;
         self.web_seeds.iter().try_for_each(|seed| url(Use::WebSeed, seed))?;
@@ -360,18 +352,20 @@ impl Builder {
     fn check_piece_nbytes(&self, found: u64) -> Result<(), CreateError> {
         let power = self.version != Version::V1;
         let is_right = if power { found.is_power_of_two() } else { found % MIN_PIECE_LENGTH == 0 };
-        match is_right && (MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
-            true => Ok(()),
-            false => Err(CreateError::PieceLength { found, power }),
+        if is_right && (MIN_PIECE_LENGTH..=MAX_PIECE_LENGTH).contains(&found) {
+            Ok(())
+        } else {
+            Err(CreateError::PieceLength { found, power })
         }
     }
 
     fn name_of(&self, path: &Path) -> Result<Vec<u8>, CreateError> {
         let no_name = || CreateError::NoName { path: path.to_owned() };
         if let Some(old) = self.like.as_ref().filter(|_| self.name.is_none()) {
-            return match self.version == Version::V1 || std::str::from_utf8(old.name()).is_ok() {
-                true => Ok(old.name().to_vec()),
-                false => Err(CreateError::BadName { name: String::from_utf8_lossy(old.name()).into() }),
+            return if self.version == Version::V1 || std::str::from_utf8(old.name()).is_ok() {
+                Ok(old.name().to_vec())
+            } else {
+                Err(CreateError::BadName { name: String::from_utf8_lossy(old.name()).into() })
             };
         }
         if let Some(name) = &self.name {
@@ -416,7 +410,6 @@ fn automatic_piece_length(nbytes: u64, most: u64) -> u64 {
 /// let PlannedFile { path, nbytes, .. } = plan.files().next().unwrap();
 /// assert_eq!((path, nbytes), (&b"a"[..], 1));
 /// assert_eq!((plan.name(), plan.nbytes(), plan.piece_count()), (&b"two"[..], 100_001, 1 + 4));
-/// assert_eq!(plan.path(1), folder.path().join("b"));
 /// assert!(plan.has(&folder.path().join("a")) && !plan.is_single_file());
 /// plan.set_piece_nbytes(16 << 10)?;
 /// assert_eq!(plan.torrent_nbytes(), plan.create(&Options::new())?.bytes.len());
@@ -496,11 +489,7 @@ impl Plan {
         })
     }
 
-    /// The path of a file; `index` counts as in [`files`](Plan::files).
-    ///
-    /// # Panics
-    /// If the file does not exist.
-    pub fn path(&self, index: usize) -> PathBuf {
+    fn path(&self, index: usize) -> PathBuf {
         if self.single_file { self.root.clone() } else { self.root.join(to_path(&self.entries[index].path)) }
     }
 
@@ -613,9 +602,10 @@ impl Plan {
             return Err(self.too_many_pieces());
         }
         let torrent = Torrent::parse(&bytes).map_err(CreateError::Unreadable)?;
-        match self.is_what_was_meant(&torrent, &bytes[info], computed) {
-            true => Ok(Created { bytes, torrent, nbytes_read }),
-            false => Err(CreateError::Different),
+        if self.is_what_was_meant(&torrent, &bytes[info], computed) {
+            Ok(Created { bytes, torrent, nbytes_read })
+        } else {
+            Err(CreateError::Different)
         }
     }
 
@@ -733,28 +723,6 @@ pub struct Created {
     pub torrent: Torrent,
     /// Number of bytes read from files; the rest of the content is holes, which are not read.
     pub nbytes_read: u64,
-}
-
-/// Makes a hybrid torrent of a file or folder: [`Builder`] with its defaults.
-///
-/// # Errors
-///
-/// See [`CreateError`].
-///
-/// ```
-/// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Created, create, verify};
-///
-/// let folder = tempfile::tempdir()?;
-/// let path = folder.path().join("rose.txt");
-/// std::fs::write(&path, "Rose is a rose is a rose")?;
-/// let Created { bytes, torrent, .. } = create(&path, &Options::new())?;
-/// assert!(bytes.starts_with(b"d4:infod9:file treed8:rose.txtd0:d6:lengthi24e11:pieces root32:"));
-/// assert!(verify(&torrent, folder.path(), &Options::new())?.is_complete());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn create(path: &Path, options: &Options) -> Result<Created, CreateError> {
-    Builder::new().plan(path)?.create(options)
 }
 
 #[cfg(test)]

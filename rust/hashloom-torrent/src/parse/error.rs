@@ -113,7 +113,7 @@ pub enum Problem {
         /// The key's value.
         found: i64,
     },
-    /// `piece length` is more than [`MAX_PIECE_NBYTES`].
+    /// `piece length` is more than 2^32.
     PieceLengthTooLarge {
         /// The key's value.
         found: i64,

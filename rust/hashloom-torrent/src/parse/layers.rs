@@ -85,7 +85,7 @@ impl<'a> Layers<'a> {
 }
 
 /// The root of a file of `nbytes` bytes whose pieces have these roots.
-pub(crate) fn root_of_layer(layer: &[u8], nbytes: u64, piece_nbytes: u64) -> Node {
+pub fn root_of_layer(layer: &[u8], nbytes: u64, piece_nbytes: u64) -> Node {
     let height = merkle::height(piece_nbytes);
     root_of(layer, merkle::height(nbytes) - height, merkle::uniform([0; NODE_NBYTES], height))
 }

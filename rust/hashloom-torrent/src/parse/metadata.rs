@@ -109,7 +109,7 @@ impl Reader {
         let value = value?;
         match value.kind() {
             Kind::Integer if value.integer().is_none() => {
-                self.note(key, NoteKind::HugeInteger { offset: value.span().start });
+                self.add_note(key, NoteKind::HugeInteger { offset: value.span().start });
             }
             Kind::Integer => {}
             _ => self.ignored(key, value, Kind::Integer),
@@ -143,7 +143,7 @@ impl Reader {
                 let mut urls = reader.urls(key, Some(tier));
                 if urls.len() > left {
                     if !cut {
-                        reader.note(key, NoteKind::TooManyUrls { most: URLS_MAX });
+                        reader.add_note(key, NoteKind::TooManyUrls { most: URLS_MAX });
                     }
                     cut = true;
                     urls.truncate(left);
@@ -158,7 +158,7 @@ impl Reader {
             if tiers.is_empty() {
                 tiers.push(vec![announce]);
             } else if !tiers.iter().flatten().any(|url| *url == announce) {
-                self.note("announce", NoteKind::AnnounceNotListed);
+                self.add_note("announce", NoteKind::AnnounceNotListed);
             }
         }
         tiers
@@ -175,7 +175,7 @@ impl Reader {
                 let found = host.zip(port);
                 match found {
                     Some((host, port)) => nodes.push((host.to_vec(), port)),
-                    None => reader.note(key, NoteKind::BadNode { offset: node.span().start }),
+                    None => reader.add_note(key, NoteKind::BadNode { offset: node.span().start }),
                 }
                 found.is_some()
             });
@@ -192,14 +192,14 @@ impl Reader {
         let mut kept = 0;
         for item in value.items() {
             if kept == URLS_MAX {
-                return self.note(key, NoteKind::TooManyUrls { most: URLS_MAX });
+                return self.add_note(key, NoteKind::TooManyUrls { most: URLS_MAX });
             }
             kept += usize::from(take(self, item));
         }
     }
 
     fn ignored(&mut self, key: &'static str, value: Value<'_>, expected: Kind) {
-        self.note(key, NoteKind::Ignored { offset: value.span().start, expected, found: value.kind() });
+        self.add_note(key, NoteKind::Ignored { offset: value.span().start, expected, found: value.kind() });
     }
 }
 

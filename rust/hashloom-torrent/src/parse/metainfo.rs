@@ -58,77 +58,27 @@ impl Reader {
         );
         let version = version_of(version, tree, pieces.is_some())?;
         if version == Version::V1 && tree.is_some() {
-            self.note("info.file tree", NoteKind::TreeOfV1);
+            self.add_note("info.file tree", NoteKind::TreeOfV1);
         }
 
-        let (name, name_key) = match name_utf8 {
-            Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
-            _ => (name, "info.name"),
-        };
-        let name_value = required(name, Kind::String, name_key, "a string: the name of the file or folder", info)?;
-        let name = name_value.string().unwrap_or_default();
-        check_component(name).map_err(|why| Error {
-            problem: Problem::BadComponent { component: name.to_vec(), path: name.to_vec(), why },
-            key: name_key.to_owned(),
-            offset: name_value.span().start,
-        })?;
+        let name = name_of(name, name_utf8, info)?;
         let piece_nbytes = piece_length_of(piece_length, info, version)?;
 
-        let mut end = 0;
-        let mut digests: &[u8] = b"";
-        let mut single_file = false;
-        let layout = if version == Version::V2 {
+        let (layout, digests) = if version == Version::V2 {
             for (key, value) in [("info.length", length), ("info.files", files)] {
                 if value.is_some() {
-                    self.note(key, NoteKind::NoPieces);
+                    self.add_note(key, NoteKind::NoPieces);
                 }
             }
-            None
+            (None, 0..0)
         } else {
-            if let Some(root) = info.get(b"root hash").filter(|_| pieces.is_none()) {
-                return Err(at(root, "info.root hash", Problem::MerkleV1));
-            }
-            let pieces =
-                required(pieces, Kind::String, "info.pieces", "a string: a 20-byte SHA-1 digest for each piece", info)?;
-            digests = pieces.string().unwrap_or_default();
-            end = pieces.span().end;
-            if digests.len() % DIGEST_NBYTES != 0 {
-                return Err(at(pieces, "info.pieces", Problem::PiecesNotWhole { nbytes: digests.len() }));
-            }
-            single_file = files.is_none();
-            self.v1_files(info, name, length, files)?;
-            let layout = Layout::new(piece_nbytes, std::mem::take(&mut self.spans));
-            let found = (digests.len() / DIGEST_NBYTES) as u64;
-            if found != layout.piece_count() {
-                let (expected, total_nbytes) = (layout.piece_count(), layout.total_nbytes());
-                let problem = Problem::PieceCount { expected, found, total_nbytes, piece_nbytes };
-                return Err(at(pieces, "info.pieces", problem));
-            }
-            Some(layout)
+            let (layout, digests) = self.v1_pieces(info, name, piece_nbytes, pieces, length, files)?;
+            (Some(layout), digests)
         };
+        let mut single_file = files.is_none();
         if version != Version::V1 {
             let tree = required(tree, Kind::Dictionary, "info.file tree", "a dictionary of the files", info)?;
-            let has_layers = layers.is_some();
-            let mut layers = Layers::find(root, layers, piece_nbytes)?;
-            self.spans = Spans::aligned(piece_nbytes);
-            let reading = Tree {
-                layers: &mut layers,
-                piece_nbytes,
-                most_nbytes,
-                v1: layout.as_ref(),
-                next: 0,
-                empty: Vec::new(),
-                end: 0,
-            };
-            reading.read(&mut self, tree)?;
-            match self.roots.unlayered().is_empty() {
-                true if has_layers => {}
-                true => self.note("piece layers", NoteKind::NoLayers),
-                false => self.note("piece layers", NoteKind::LayersMissing),
-            }
-            if layers.unused() > 0 {
-                self.note("piece layers", NoteKind::UnusedLayers { count: layers.unused() });
-            }
+            self.v2_files(root, layers, tree, piece_nbytes, most_nbytes, layout.as_ref())?;
             if version == Version::V2 {
                 single_file = self.names.len() == 1 && self.names.path(0) == name && tree.entries().nth(1).is_none();
             }
@@ -148,7 +98,66 @@ impl Reader {
             notes: self.notes,
             note_count: self.note_count,
         };
-        Ok((torrent, end - digests.len()..end))
+        Ok((torrent, digests))
+    }
+
+    /// Reads the files of v1 and the digests of their pieces, which must be as many as the pieces are. Returns how the
+    /// files lie in the pieces, and the place of the digests.
+    fn v1_pieces(
+        &mut self,
+        info: Value<'_>,
+        name: &[u8],
+        piece_nbytes: u64,
+        pieces: Option<Value<'_>>,
+        length: Option<Value<'_>>,
+        files: Option<Value<'_>>,
+    ) -> Result<(Layout, Range<usize>), Error> {
+        if let Some(root) = info.get(b"root hash").filter(|_| pieces.is_none()) {
+            return Err(at(root, "info.root hash", Problem::MerkleV1));
+        }
+        let pieces =
+            required(pieces, Kind::String, "info.pieces", "a string: a 20-byte SHA-1 digest for each piece", info)?;
+        let nbytes = pieces.string().unwrap_or_default().len();
+        if nbytes % DIGEST_NBYTES != 0 {
+            return Err(at(pieces, "info.pieces", Problem::PiecesNotWhole { nbytes }));
+        }
+        self.v1_files(info, name, length, files)?;
+        let layout = Layout::new(piece_nbytes, std::mem::take(&mut self.spans));
+        let found = (nbytes / DIGEST_NBYTES) as u64;
+        if found != layout.piece_count() {
+            let (expected, total_nbytes) = (layout.piece_count(), layout.total_nbytes());
+            let problem = Problem::PieceCount { expected, found, total_nbytes, piece_nbytes };
+            return Err(at(pieces, "info.pieces", problem));
+        }
+        let end = pieces.span().end;
+        Ok((layout, end - nbytes..end))
+    }
+
+    /// Reads the files of v2 with the layers of their pieces. `v1`: how the files lie in the other half of a hybrid
+    /// torrent.
+    fn v2_files(
+        &mut self,
+        root: Value<'_>,
+        layers: Option<Value<'_>>,
+        tree: Value<'_>,
+        piece_nbytes: u64,
+        most_nbytes: u64,
+        v1: Option<&Layout>,
+    ) -> Result<(), Error> {
+        let has_layers = layers.is_some();
+        let mut layers = Layers::find(root, layers, piece_nbytes)?;
+        self.spans = Spans::aligned(piece_nbytes);
+        let reading = Tree { layers: &mut layers, piece_nbytes, most_nbytes, v1, next: 0, empty: Vec::new(), end: 0 };
+        reading.read(self, tree)?;
+        if !self.roots.unlayered().is_empty() {
+            self.add_note("piece layers", NoteKind::LayersMissing);
+        } else if !has_layers {
+            self.add_note("piece layers", NoteKind::NoLayers);
+        }
+        if layers.unused() > 0 {
+            self.add_note("piece layers", NoteKind::UnusedLayers { count: layers.unused() });
+        }
+        Ok(())
     }
 
     /// Reads the files of v1.
@@ -161,7 +170,7 @@ impl Reader {
     ) -> Result<(), Error> {
         if let Some(files) = files {
             if length.is_some() {
-                self.note("info.length", NoteKind::LengthBesideFiles);
+                self.add_note("info.length", NoteKind::LengthBesideFiles);
             }
             self.file_list(expect(files, Kind::List, "info.files")?)?;
             return check_distinct(self, files);
@@ -206,10 +215,7 @@ impl Reader {
             self.target(target, "info.files");
             self.file(attributes, length, entry, Some(index))?;
         }
-        match self.names.len() == 0 {
-            true => Err(at(list, "info.files", Problem::NoFiles)),
-            false => Ok(()),
-        }
+        if self.names.len() == 0 { Err(at(list, "info.files", Problem::NoFiles)) } else { Ok(()) }
     }
 
     /// Appends the components of a path to `names`. An error's key has only the component's index.
@@ -229,10 +235,7 @@ impl Reader {
             }
             self.names.push_component(component);
         }
-        match self.names.next_is_empty() && !attributes.padding {
-            true => Err(at(list, "", Problem::EmptyPath)),
-            false => Ok(()),
-        }
+        if self.names.next_is_empty() && !attributes.padding { Err(at(list, "", Problem::EmptyPath)) } else { Ok(()) }
     }
 
     /// Adds a file whose path is in `names` already. `holder` is the dictionary with the file's keys, `index` its place
@@ -293,6 +296,22 @@ fn version_of(version: Option<Value<'_>>, tree: Option<Value<'_>>, has_pieces: b
     }
 }
 
+/// The name of the torrent's file or folder: one component of a path.
+fn name_of<'a>(name: Option<Value<'a>>, name_utf8: Option<Value<'a>>, info: Value<'a>) -> Result<&'a [u8], Error> {
+    let (name, key) = match name_utf8 {
+        Some(value) if value.kind() == Kind::String => (Some(value), "info.name.utf-8"),
+        _ => (name, "info.name"),
+    };
+    let value = required(name, Kind::String, key, "a string: the name of the file or folder", info)?;
+    let name = value.string().unwrap_or_default();
+    check_component(name).map_err(|why| Error {
+        problem: Problem::BadComponent { component: name.to_vec(), path: name.to_vec(), why },
+        key: key.to_owned(),
+        offset: value.span().start,
+    })?;
+    Ok(name)
+}
+
 fn piece_length_of(value: Option<Value<'_>>, info: Value<'_>, version: Version) -> Result<u64, Error> {
     let key = "info.piece length";
     let value = required(value, Kind::Integer, key, "an integer: the number of bytes in a piece", info)?;
@@ -312,9 +331,10 @@ fn piece_length_of(value: Option<Value<'_>>, info: Value<'_>, version: Version) 
 fn check_distinct(reader: &Reader, list: Value<'_>) -> Result<(), Error> {
     let Some((first, second)) = reader.names.overlap() else { return Ok(()) };
     let path = |index: usize| reader.names.path(index).to_vec();
-    let problem = match path(first) == path(second) {
-        true => Problem::SamePath { path: path(second), other: first },
-        false => Problem::InsideFile { path: path(second), other_path: path(first), other: first },
+    let problem = if path(first) == path(second) {
+        Problem::SamePath { path: path(second), other: first }
+    } else {
+        Problem::InsideFile { path: path(second), other_path: path(first), other: first }
     };
     let entry = list.items().nth(second).unwrap_or(list);
     let place = entry.get(b"path.utf-8").or(entry.get(b"path")).unwrap_or(entry);

@@ -24,14 +24,15 @@ use hashloom_files::text::shown;
 
 use crate::bencode;
 use layers::Roots;
-pub(crate) use layers::root_of_layer;
+#[doc(hidden)]
+pub use layers::root_of_layer;
 use names::Names;
 
 pub use error::{Error, HybridDifference, OpenError, OpenProblem, Problem};
 pub use metadata::Metadata;
 
 /// The longest piece: a client asks for a part of a piece by an offset of 32 bits (BEP 3, `request`).
-pub const MAX_PIECE_NBYTES: u64 = 1 << 32;
+const MAX_PIECE_NBYTES: u64 = 1 << 32;
 
 /// A version of the torrent format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +76,8 @@ pub struct Torrent {
     info_hash_v1: Option<[u8; 20]>,
     info_hash_v2: Option<[u8; 32]>,
     name: Box<[u8]>,
-    pub(crate) layout: Arc<Layout>,
+    #[doc(hidden)]
+    pub layout: Arc<Layout>,
     digests: Shared,
     roots: Roots,
     single_file: bool,
@@ -408,7 +410,8 @@ impl Torrent {
 
     /// Gives a file [without a layer](Torrent::unlayered) the roots of its pieces, 32 bytes each. Returns false, and
     /// changes nothing, if the layer does not lead to the file's root, or the file needs none.
-    pub(crate) fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
+    #[doc(hidden)]
+    pub fn set_layer(&mut self, file: usize, layer: &[u8]) -> bool {
         let Some((_, pieces)) = self.unlayered().iter().find(|(of, _)| *of == file) else { return false };
         if layer.len() != pieces.len() * NODE_NBYTES {
             return false;
@@ -436,9 +439,10 @@ impl Torrent {
     /// # Panics
     /// If one of the pieces does not exist.
     pub fn bytes_of_pieces(&self, pieces: Range<usize>) -> impl Iterator<Item = (usize, Range<u64>)> + '_ {
-        let files = match pieces.is_empty() {
-            true => 0..0,
-            false => self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end,
+        let files = if pieces.is_empty() {
+            0..0
+        } else {
+            self.files_of_piece(pieces.start).start..self.files_of_piece(pieces.end - 1).end
         };
         let range = self.piece_range(pieces.start).start..self.piece_range(pieces.end.saturating_sub(1)).end;
         files.filter_map(move |file| {
@@ -499,17 +503,20 @@ impl Torrent {
     }
 
     /// The digests of v1: 20 bytes a piece; empty in a v2 torrent.
-    pub(crate) fn digests(&self) -> &[u8] {
+    #[doc(hidden)]
+    pub fn digests(&self) -> &[u8] {
         &self.digests.bytes[self.digests.part.clone()]
     }
 
     /// Whether the root of a piece is unknown, as its file has no layer.
-    pub(crate) fn has_unknown_root(&self, piece: usize) -> bool {
+    #[doc(hidden)]
+    pub fn has_unknown_root(&self, piece: usize) -> bool {
         self.roots.is_unknown(piece)
     }
 
     /// The roots of v2: 32 bytes a piece, zeros for a piece whose root is unknown; empty in a v1 torrent.
-    pub(crate) fn roots(&self) -> &[u8] {
+    #[doc(hidden)]
+    pub fn roots(&self) -> &[u8] {
         &self.roots.pieces
     }
 }

@@ -51,7 +51,7 @@ impl Reader {
         let Some(target) = target else { return };
         let components = || target.items().filter_map(|item| item.string());
         if components().any(|component| check_everywhere(component).is_err()) {
-            self.note(place, NoteKind::SymlinkLeadsOut { offset: target.span().start });
+            self.add_note(place, NoteKind::SymlinkLeadsOut { offset: target.span().start });
         }
         self.names.push_target(components());
     }
@@ -72,7 +72,7 @@ impl Reader {
                     None => values[slot] = Some(entry.value),
                     Some(_) if entry.key < greatest => {
                         let kind = bencode::NoteKind::DuplicateKey { key: entry.key.to_vec() };
-                        self.note(place, NoteKind::Bencode(bencode::Note { offset: entry.offset, kind }));
+                        self.add_note(place, NoteKind::Bencode(bencode::Note { offset: entry.offset, kind }));
                     }
                     Some(_) => {}
                 }
@@ -82,7 +82,7 @@ impl Reader {
         values
     }
 
-    pub(super) fn note(&mut self, key: &'static str, kind: NoteKind) {
+    pub(super) fn add_note(&mut self, key: &'static str, kind: NoteKind) {
         self.note_count += 1;
         // The bencode parser keeps half as many.
         if self.notes.len() < 32 {

@@ -63,7 +63,7 @@ impl<'a> Tree<'a, '_> {
             path.truncate(folder.path_nbytes);
             let Step::Key { key, offset } = walk.step() else {
                 if folder.last.is_none() && folder.path_nbytes > 0 {
-                    reader.note("info.file tree", NoteKind::EmptyFolder { offset: folder.offset });
+                    reader.add_note("info.file tree", NoteKind::EmptyFolder { offset: folder.offset });
                 }
                 if !folder.sorted {
                     self.check_distinct(walk.since(folder.offset), &path)?;
@@ -148,7 +148,7 @@ impl<'a> Tree<'a, '_> {
         };
         if nbytes == 0 {
             if root.is_some() {
-                reader.note("info.file tree", NoteKind::RootOfNothing { offset: file.span().start });
+                reader.add_note("info.file tree", NoteKind::RootOfNothing { offset: file.span().start });
             }
             return Ok(());
         }
@@ -246,7 +246,7 @@ impl<'a> Tree<'a, '_> {
             return differs(HybridDifference::Length { path: path.to_vec(), v1: span.nbytes, v2: nbytes });
         }
         if there != attributes {
-            reader.note("info.file tree", NoteKind::OtherAttributes { offset: file.span().start });
+            reader.add_note("info.file tree", NoteKind::OtherAttributes { offset: file.span().start });
         }
         Ok(index)
     }

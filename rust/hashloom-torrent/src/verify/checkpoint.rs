@@ -243,7 +243,7 @@ impl Inner {
 impl Checking {
     /// Looks at all files.
     fn new(torrent: &Torrent, place: &Location) -> (Checking, Vec<u64>) {
-        let (files, looks) = look(torrent, place);
+        let (files, looks) = file_ties(torrent, place);
         let mut ties = Vec::new();
         let mut last = None;
         for piece in 0..torrent.piece_count() {
@@ -296,14 +296,15 @@ fn id(torrent: &Torrent) -> Vec<u8> {
 }
 
 /// What ties verdicts to each file as it is now, and the looks at them.
-fn look(torrent: &Torrent, place: &Location) -> (Vec<Tie>, Vec<u64>) {
+fn file_ties(torrent: &Torrent, place: &Location) -> (Vec<Tie>, Vec<u64>) {
     let located = locate(torrent, place, &Cache::default());
     // Nothing is known if the place is missing; the check itself will report why.
     let folder = Folder::new(located.as_ref().map_or(place.path(), |located| &located.content));
     let path = |file: usize| located.as_ref().ok().map(|located| located.paths.path(torrent, file));
-    let note = |file: File<'_>| match file.attributes.padding || file.attributes.symlink {
-        true => None,
-        false => {
+    let note = |file: File<'_>| {
+        if file.attributes.padding || file.attributes.symlink {
+            None
+        } else {
             let paths = &located.as_ref().ok()?.paths;
             let noted = Noted::of(&paths.path(torrent, file.index)).ok();
             noted.or_else(|| {

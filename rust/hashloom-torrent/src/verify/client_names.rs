@@ -12,7 +12,8 @@ use crate::Torrent;
 
 /// A client and the versions that rename alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Client {
+#[allow(missing_docs)]
+pub enum Client {
     Libtorrent20,
     Libtorrent21,
     Transmission3,
@@ -20,8 +21,10 @@ pub(crate) enum Client {
     Transmission41,
 }
 
-pub(crate) const LIBTORRENT: [Client; 2] = [Client::Libtorrent20, Client::Libtorrent21];
-pub(crate) const TRANSMISSION: [Client; 3] = [Client::Transmission3, Client::Transmission40, Client::Transmission41];
+/// The clients that stand on libtorrent.
+pub const LIBTORRENT: [Client; 2] = [Client::Libtorrent20, Client::Libtorrent21];
+/// The versions of Transmission.
+pub const TRANSMISSION: [Client; 3] = [Client::Transmission3, Client::Transmission40, Client::Transmission41];
 
 /// The number of bytes from which on libtorrent cuts a name.
 const CUT_NBYTES: usize = 240;
@@ -42,14 +45,15 @@ pub fn clients_rename(name: &[u8]) -> bool {
 
 /// The names that a client gives the files of a torrent.
 #[derive(Debug)]
-pub(crate) struct Names {
+pub struct Names {
     client: Client,
     /// The files whose paths another file or folder has already, upper and lower case apart: their paths with a number.
     numbered: BTreeMap<usize, Vec<u8>>,
 }
 
 impl Names {
-    pub(crate) fn new(client: Client, torrent: &Torrent) -> Names {
+    /// The names of all files.
+    pub fn new(client: Client, torrent: &Torrent) -> Names {
         let mut names = Names { client, numbered: BTreeMap::new() };
         if LIBTORRENT.contains(&client) && !torrent.is_single_file() {
             names.number(torrent);
@@ -58,7 +62,7 @@ impl Names {
     }
 
     /// The path of a file below the download folder.
-    pub(crate) fn path(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
+    pub fn path(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
         match self.numbered.get(&file) {
             Some(path) => path.clone(),
             None => self.plain(torrent, file),
@@ -66,19 +70,18 @@ impl Names {
     }
 
     /// The first file that has a number.
-    pub(crate) fn first_numbered(&self) -> Option<usize> {
+    pub fn first_numbered(&self) -> Option<usize> {
         self.numbered.keys().next().copied()
     }
 
     fn plain(&self, torrent: &Torrent, file: usize) -> Vec<u8> {
         let (name, path) = (torrent.name(), torrent.file(file).path);
         let components = path.split(|&byte| byte == b'/');
-        let path = match torrent.is_single_file() {
-            true => self.client.sanitized(name).unwrap_or_else(|| b"_".to_vec()),
-            false => {
-                let all = std::iter::once(name).chain(components).filter_map(|name| self.client.sanitized(name));
-                all.collect::<Vec<_>>().join(&b'/')
-            }
+        let path = if torrent.is_single_file() {
+            self.client.sanitized(name).unwrap_or_else(|| b"_".to_vec())
+        } else {
+            let all = std::iter::once(name).chain(components).filter_map(|name| self.client.sanitized(name));
+            all.collect::<Vec<_>>().join(&b'/')
         };
         match self.client {
             Client::Transmission3 if std::str::from_utf8(&path).is_err() => latin9(&path).into_bytes(),

@@ -12,7 +12,7 @@ use super::report::FileDifference;
 use crate::File;
 
 /// Looks at the symbolic link that should be at `path`, in a torrent whose folder is `content`. Nothing is opened.
-pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<FileDifference> {
+pub(super) fn link_difference(file: &File<'_>, content: &Path, path: &Path) -> Option<FileDifference> {
     let found = match path.symlink_metadata() {
         Ok(metadata) if !metadata.is_symlink() => return Some(FileDifference::NotALink),
         Ok(_) => path.read_link().ok()?,
@@ -24,9 +24,10 @@ pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<Fi
     };
     let target = paths::to_path(file.symlink?);
     let own = paths::to_path(file.path);
-    let from_folder = match found.is_absolute() {
-        true => found.strip_prefix(content).ok().and_then(normal),
-        false => normal(&own.parent().unwrap_or(Path::new("")).join(&found)),
+    let from_folder = if found.is_absolute() {
+        found.strip_prefix(content).ok().and_then(normal)
+    } else {
+        normal(&own.parent().unwrap_or(Path::new("")).join(&found))
     };
     let is_same = from_folder.is_some() && from_folder == normal(&target)
         // libtorrent before 2.1 writes the link's own text, which starts from the link's folder.
@@ -38,14 +39,14 @@ pub(super) fn of_link(file: &File<'_>, content: &Path, path: &Path) -> Option<Fi
 
 /// Looks at the permissions of the file at `path`, which should be executable.
 #[cfg(unix)]
-pub(super) fn of_executable(path: &Path) -> Option<FileDifference> {
+pub(super) fn executable_difference(path: &Path) -> Option<FileDifference> {
     use std::os::unix::fs::PermissionsExt;
     let mode = path.metadata().ok()?.permissions().mode();
     (mode & 0o111 == 0).then_some(FileDifference::NotExecutable)
 }
 
 #[cfg(not(unix))]
-pub(super) fn of_executable(_path: &Path) -> Option<FileDifference> {
+pub(super) fn executable_difference(_path: &Path) -> Option<FileDifference> {
     None
 }
 

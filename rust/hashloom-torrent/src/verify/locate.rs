@@ -53,7 +53,8 @@ use crate::Torrent;
 pub struct Location {
     pub(crate) path: PathBuf,
     pub(crate) paths: BTreeMap<usize, PathBuf>,
-    pub(crate) unwanted: BTreeSet<usize>,
+    #[doc(hidden)]
+    pub unwanted: BTreeSet<usize>,
 }
 
 impl Location {
@@ -119,16 +120,17 @@ impl From<&Location> for Location {
 }
 
 /// The place of a torrent's files.
-pub(super) struct Located {
+pub struct Located {
     pub(super) place: Place,
     /// The content's file or folder, whether it exists or not.
-    pub(super) content: PathBuf,
-    pub(super) paths: Paths,
+    pub content: PathBuf,
+    /// The paths of the files.
+    pub paths: Paths,
 }
 
 /// The paths of a torrent's files.
 #[derive(Debug)]
-pub(crate) struct Paths {
+pub struct Paths {
     /// The folder that relative paths start from; the file itself if `is_file`.
     root: PathBuf,
     is_file: bool,
@@ -139,7 +141,8 @@ pub(crate) struct Paths {
     search: Mutex<Option<Search>>,
     /// Hashes of paths that differ in upper and lower case only.
     alike: OnceLock<HashSet<u64>>,
-    pub(crate) parts: Option<Parts>,
+    /// libtorrent's parts file.
+    pub parts: Option<Parts>,
 }
 
 /// Looks for files under the names that clients give them.
@@ -176,28 +179,29 @@ impl Paths {
     }
 
     /// The path of a file.
-    pub(crate) fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
+    pub fn path(&self, torrent: &Torrent, file: usize) -> PathBuf {
         if self.is_file { self.root.clone() } else { self.root.join(self.relative(torrent, file)) }
     }
 
     /// The folder that a client calls the torrent's download folder; `None` if the content is the root of a file
     /// system.
-    pub(super) fn download_folder(&self, torrent: &Torrent) -> Option<&Path> {
-        match self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
-            true => self.root.parent(),
-            false => Some(&self.root),
+    pub fn download_folder(&self, torrent: &Torrent) -> Option<&Path> {
+        if self.is_file || self.prefix.as_os_str().is_empty() && !torrent.is_single_file() {
+            self.root.parent()
+        } else {
+            Some(&self.root)
         }
     }
 
     /// The same paths with another root.
-    pub(super) fn below(self, root: PathBuf) -> Paths {
+    pub fn below(self, root: PathBuf) -> Paths {
         Paths { root, ..self }
     }
 
     /// Looks for a file that is missing under the torrent's own name under those that clients give it, and under names
     /// in another Unicode form. Returns whether it has another path now. The path of another file of the torrent is
     /// never taken, nor one path twice.
-    pub(super) fn find_renamed(&self, torrent: &Torrent, file: usize) -> bool {
+    pub fn find_renamed(&self, torrent: &Torrent, file: usize) -> bool {
         let name = torrent.file(file).path;
         if self.is_file || !has_other_names(name) && !self.alike(torrent).contains(&lower(name)) {
             return false;
@@ -261,7 +265,7 @@ fn fingerprint(path: &[u8]) -> u64 {
 const DECIDING: usize = 100;
 
 /// Finds the content. `cache` may have the folder open already.
-pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Result<Located> {
+pub fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Result<Located> {
     let path = &*location.path;
     if !std::fs::metadata(path)?.is_dir() && torrent.is_single_file() {
         let paths = Paths { is_file: true, ..Paths::new(path, PathBuf::new(), BTreeMap::new()) };
@@ -285,10 +289,7 @@ pub(super) fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> i
     if torrent.is_single_file() && !seems_present(path, &paths.relative(torrent, 0)) {
         paths.find_renamed(torrent, 0);
     }
-    let content = match torrent.is_single_file() {
-        true => paths.path(torrent, 0),
-        false => path.join(&paths.prefix),
-    };
+    let content = if torrent.is_single_file() { paths.path(torrent, 0) } else { path.join(&paths.prefix) };
     Ok(Located { place, content, paths })
 }
 

@@ -4,11 +4,9 @@
 
 mod checkpoint;
 pub(crate) mod client_names;
-mod content;
 mod links;
 pub(crate) mod locate;
 mod parts;
-pub(crate) mod path_map;
 mod report;
 
 use std::collections::BTreeMap;
@@ -34,7 +32,6 @@ use parts::Parts;
 
 pub use checkpoint::{Checkpoint, Verdicts};
 pub use client_names::clients_rename;
-pub use content::Content;
 pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
 
@@ -60,7 +57,8 @@ pub enum VerifyError {
 
 impl VerifyError {
     /// Turns an `error` of looking for the content at `path` into a `VerifyError`.
-    fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
+    #[doc(hidden)]
+    pub fn locating(torrent: &Torrent, path: &Path, error: io::Error) -> VerifyError {
         match error.kind() {
             io::ErrorKind::NotADirectory if path.is_file() => {
                 VerifyError::NotAFolder { path: path.to_owned(), name: torrent.name().to_owned() }
@@ -375,9 +373,10 @@ where
             if files.known(*index) == Presence::Unknown {
                 files.visit(*index);
             }
-            match files.known(*index) == Presence::Missing && parts.has(*index, piece) {
-                true => parts.read(&file, piece, at, buffer)?,
-                false => files.read_exact_at(*index, buffer, part.start)?,
+            if files.known(*index) == Presence::Missing && parts.has(*index, piece) {
+                parts.read(&file, piece, at, buffer)?
+            } else {
+                files.read_exact_at(*index, buffer, part.start)?
             }
         }
         let mut pieces = Pieces::new(torrent, &[piece]);
@@ -513,7 +512,7 @@ fn report_file(
     let file = torrent.file(index);
     if file.attributes.padding || file.attributes.symlink {
         let looked_at = file.attributes.symlink && may_look;
-        let difference = looked_at.then(|| links::of_link(&file, content, &files.path(index))).flatten();
+        let difference = looked_at.then(|| links::link_difference(&file, content, &files.path(index))).flatten();
         return FileReport { state: FileState::Skipped, found_nbytes: None, extra_nbytes: 0, difference };
     }
     if files.known(index) == Presence::Unknown && may_look {
@@ -538,7 +537,7 @@ fn report_file(
         }
     };
     let is_there = file.attributes.executable && found_nbytes.is_some() && may_look;
-    let difference = is_there.then(|| links::of_executable(&files.path(index))).flatten();
+    let difference = is_there.then(|| links::executable_difference(&files.path(index))).flatten();
     let extra_nbytes = found_nbytes.map_or(0, |found| found.saturating_sub(file.nbytes));
     FileReport { state, found_nbytes, extra_nbytes, difference }
 }

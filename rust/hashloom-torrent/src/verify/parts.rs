@@ -17,7 +17,7 @@ use crate::Torrent;
 
 /// A parts file, and the files whose bytes may be in it.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub struct Parts {
     path: PathBuf,
     unwanted: BTreeSet<usize>,
     piece_nbytes: u64,
@@ -51,7 +51,7 @@ impl Parts {
     }
 
     /// Whether bytes of a file that is missing may be there, of this piece.
-    pub(crate) fn has(&self, file: usize, piece: usize) -> bool {
+    pub fn has(&self, file: usize, piece: usize) -> bool {
         self.unwanted.contains(&file) && self.slots.contains_key(&piece)
     }
 

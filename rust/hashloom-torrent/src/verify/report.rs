@@ -67,13 +67,15 @@ pub struct Report {
     /// Whether the check was cancelled before all pieces were checked.
     pub cancelled: bool,
     /// A look at each file at the end of the check.
-    pub(super) looks: Vec<Look>,
+    #[doc(hidden)]
+    pub looks: Vec<Look>,
 }
 
 impl Torrent {
     /// The verdict on a piece with these digests; empty are those that the torrent lacks, or that were not found. A
     /// piece of which the torrent has no digest stays unchecked.
-    pub(crate) fn verdict(&self, piece: usize, sha1: &[u8], root: &[u8]) -> PieceState {
+    #[doc(hidden)]
+    pub fn verdict(&self, piece: usize, sha1: &[u8], root: &[u8]) -> PieceState {
         let agrees = |all: &[u8], nbytes: usize, found: &[u8]| {
             (!all.is_empty()).then(|| all.get(piece * nbytes..(piece + 1) * nbytes) == Some(found))
         };
@@ -141,7 +143,8 @@ impl PieceState {
     }
 
     /// The state of this number; [`Unchecked`](PieceState::Unchecked) for an unknown number.
-    pub(crate) fn from_byte(byte: u8) -> PieceState {
+    #[doc(hidden)]
+    pub fn from_byte(byte: u8) -> PieceState {
         PieceState::ALL.get(usize::from(byte)).copied().unwrap_or(PieceState::Unchecked)
     }
 }
@@ -256,7 +259,6 @@ impl FileState {
 
 /// Why a file that is there could not be checked.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct FileTrouble {
     /// The file's index in the torrent's list of files.
     pub file: usize,
@@ -328,9 +330,10 @@ impl Report {
                 && self.files.iter().all(|file| matches!(file.state, FileState::NotMade | FileState::Skipped))
         };
         self.scope.ones().all(|piece| self.pieces[piece] == PieceState::Have)
-            && match self.is_of_all() {
-                true => self.files.iter().all(is_whole) && !nothing_is_there(),
-                false => self.scope.count() > 0,
+            && if self.is_of_all() {
+                self.files.iter().all(is_whole) && !nothing_is_there()
+            } else {
+                self.scope.count() > 0
             }
     }
 

@@ -7,15 +7,15 @@
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::heard::heard;
 use crate::maker::{Content, content, dictionary, file_list, noise, padding, pieces, text, write_files};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::walk::Filter;
 use hashloom_torrent::{
-    Builder, CreateError, Created, FileProblemKind, PieceDigests, Pieces, Plan, Symlinks, Version, verify,
+    Builder, CreateError, Created, FileProblemKind, PieceDigests, Pieces, Plan, Symlinks, Torrent, Version, verify,
 };
 use proptest::prelude::*;
 
@@ -100,7 +100,7 @@ fn settings_that_are_refused() {
     fs::write(folder.path().join("a"), "a").unwrap();
     let refused = |builder: Builder| plan(builder, folder.path()).unwrap_err();
     for url in ["", "tracker", "http://", "http:///x", "ftp://a", "http://a b", "udp://a\n", "magnet:?x"] {
-        let error = refused(Builder::new().tracker(url));
+        let error = refused(Builder::new().tier([url]));
         assert!(error.starts_with("the tracker \"") && error.contains("expected a URL of http"), "{error}");
     }
     assert!(refused(Builder::new().web_seed("udp://a")).contains("http, https or ftp"));
@@ -167,7 +167,6 @@ fn halves_that_would_be_ambiguous() {
     assert!(builder(Version::V1).plan(&root).is_ok());
     write_files(&root, &[content(".pad/3", "not zeros")]);
     assert!(matches!(builder(Version::Hybrid).plan(&root), Err(CreateError::PadFolder)));
-    assert!(matches!(builder(Version::V1).align(true).plan(&root), Err(CreateError::PadFolder)));
     assert_eq!(paths(&without(builder(Version::Hybrid), &["/.pad"]).name("y").plan(&root).unwrap()), ["x"]);
     for version in [Version::V1, Version::V2] {
         assert_eq!(paths(&builder(version).plan(&root).unwrap()), [".pad/3", "x"], "{version}");
@@ -175,13 +174,14 @@ fn halves_that_would_be_ambiguous() {
 }
 
 #[test]
-fn aligned_v1() {
+fn aligned_v1_like_another() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("content");
     write_files(&root, &files());
-    let created = make(builder(Version::V1).align(true), &root);
     let padded: Vec<Content> = files().iter().flat_map(|file| pad(file, 16384)).collect();
-    assert!(created.bytes == crate::maker::folder_torrent("content", &padded, 16384));
+    let old = crate::maker::folder_torrent("content", &padded, 16384);
+    let created = make(Builder::new().like(Arc::new(Torrent::parse(&old).unwrap())), &root);
+    assert!(created.bytes == old);
     assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete());
 }
 
@@ -581,7 +581,7 @@ fn draft(builder: Builder, folder: Option<&str>, files: &[Content]) -> Created {
     }
     let digests: Vec<PieceDigests> = (0..draft.piece_count())
         .flat_map(|piece| {
-            let mut hashed = Pieces::of_draft(&draft, &[piece]);
+            let mut hashed = Pieces::for_draft(&draft, &[piece]);
             let start = piece * draft.piece_nbytes() as usize;
             // In v2 a piece ends with its file.
             let ends = draft.files().map(|(_, offset, nbytes, _)| (offset + nbytes) as usize);
@@ -612,7 +612,7 @@ fn drafts_are_the_torrents_of_the_same_files() {
     for version in VERSIONS {
         let builders = [
             Builder::new().version(version),
-            builder(version).piece_nbytes(64 << 10).name("other").private(true).tracker("udp://a.example:1"),
+            builder(version).piece_nbytes(64 << 10).name("other").private(true).tier(["udp://a.example:1"]),
         ];
         for builder in builders {
             let meant = make(builder.clone(), &top);
@@ -622,8 +622,6 @@ fn drafts_are_the_torrents_of_the_same_files() {
         }
         assert_eq!(draft(builder(version), Some("top"), &files).bytes, expected(version, "top", &files, 16 << 10));
     }
-    let aligned = Builder::new().version(Version::V1).align(true);
-    assert_eq!(draft(aligned.clone(), Some("top"), &files).bytes, make(aligned, &top).bytes);
 }
 
 #[test]

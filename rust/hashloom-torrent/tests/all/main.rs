@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents made, read, verified and resumed. One program, as each would link the crates again;
+//! Torrents made, read and verified. One program, as each would link the crates again;
 //! `cargo test -p hashloom-torrent --test all bencode::` runs one file of it.
 
 #[path = "../../../hashloom-files/tests/heard/mod.rs"]
@@ -16,14 +16,12 @@ mod changes;
 #[cfg(target_os = "linux")]
 mod checkpoint;
 mod create;
-mod kept;
 mod metadata;
 mod metainfo;
 mod metainfo_random;
 mod metainfo_v2;
 mod open;
 mod pieces;
-mod resume;
 #[cfg(unix)]
 mod stopping;
 mod verify;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#![doc = include_str!("../README.md")]
+//!
+//! | input | call |
+//! |---|---|
+//! | the resume file of a BitTorrent client | [`resume`] |
+//! | the content that a resume file tells of | [`Content`] |
+//! | files of torrents under any names | [`find`](fn@find) |
+#![deny(missing_docs, unsafe_code)]
+
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
+mod content;
+mod find;
+mod path_map;
+pub mod resume;
+
+pub use content::Content;
+pub use find::{Finding, Findings, Index, Lengths, find};

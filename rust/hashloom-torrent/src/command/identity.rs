@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! The identity of a torrent, with the same keys and meanings in the JSON of every command.
+
+use std::path::Path;
+
+use hashloom_frame::json::{Named, hex};
+use serde::Serialize;
+
+use crate::Torrent;
+
+#[derive(Serialize)]
+pub struct Identity<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    #[serde(flatten)]
+    name: Named<'a>,
+    version: String,
+    /// The SHA-1 of version 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash: Option<String>,
+    /// The SHA-256 of version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info_hash_v2: Option<String>,
+    /// Total bytes of its files, padding files excluded.
+    length: u64,
+    piece_length: u64,
+    piece_count: usize,
+    /// Number of files, padding files excluded.
+    file_count: usize,
+}
+
+impl<'a> Identity<'a> {
+    /// `path`: the path of the .torrent file.
+    pub fn new(path: &'a Path, torrent: &'a Torrent) -> Identity<'a> {
+        let (file_count, length) = size_of(torrent);
+        Identity {
+            path: Named::path("path", path),
+            name: Named::new("name", torrent.name()),
+            version: torrent.version().to_string(),
+            info_hash: torrent.info_hash_v1().map(|hash| hex(&hash)),
+            info_hash_v2: torrent.info_hash_v2().map(|hash| hex(&hash)),
+            length,
+            piece_length: torrent.piece_nbytes(),
+            piece_count: torrent.piece_count(),
+            file_count,
+        }
+    }
+}
+
+/// Returns the number of files without padding, and their total bytes.
+pub fn size_of(torrent: &Torrent) -> (usize, u64) {
+    (torrent.files_without_padding().count(), torrent.files_nbytes())
+}
