@@ -102,7 +102,7 @@ python | more all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
-    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-list/sign \
+    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-manifest/sign \
     --tests --locked
 # Without std the crate has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
@@ -110,8 +110,9 @@ crate-without-std | more all | crates | \
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
-    cargo clippy --quiet --package hashloom-files --package hashloom-list --no-default-features --locked -- -D warnings
-    rust/hashloom-files/* rust/hashloom-list/*
+    cargo clippy --quiet --package hashloom-files --package hashloom-list \
+    --package hashloom-manifest --no-default-features --locked -- -D warnings
+    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/*
 fuse-format | check more all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
     test/fuse/*.rs
 fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings
@@ -129,7 +130,7 @@ torrents-of-others | check more all | +program | {python} test/interop_torrents.
 behind | test all | +program | python3 test/behind.py {program} {require}
     test/behind.py rust/hashloom-files/src/read/*
 manifests | check test all | +program | test/manifest.py {program}
-    test/manifest.py rust/hashloom-list/src/manifest/*
+    test/manifest.py rust/hashloom-manifest/src/* rust/hashloom-signature/src/*
 # Without --require: an OpenSSL with SLH-DSA came in 2025.
 slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
     test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
@@ -226,7 +227,8 @@ def changed_crates(changed):
         place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/all/(?!main\.)([^/]*)\.rs$)?", file)
         manifest = place and f"{place[1]}/Cargo.toml"
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
-            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-list": "sign"}.get(place[1])
+            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-manifest": "sign",
+                        "rust/hashloom-signature": "sign"}.get(place[1])
             tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
                 place[2] and os.path.exists(file) and f"{place[2]}::")
     tests = tests or {"--package=hashloom": ["kernels::"]}

@@ -26,7 +26,7 @@ tests() { # FILE
     hashloom-torrent/src/verify/*.rs) echo verify resume verify_random ;;
     hashloom-torrent/src/resume/*.rs) echo resume ;;
     hashloom-list/src/list.rs) echo list ;;
-    hashloom-list/src/manifest/*.rs) echo manifest ;;
+    hashloom-manifest/src/*.rs) echo manifest ;;
     hashloom-tree/src/*.rs) echo trees ;;
     *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
     esac
@@ -38,7 +38,7 @@ all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/s
      hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/content.rs
      hashloom-torrent/src/verify/report.rs hashloom-torrent/src/resume/mod.rs
      hashloom-torrent/src/resume/libtorrent.rs hashloom-torrent/src/resume/transmission.rs
-     hashloom-torrent/src/resume/places.rs hashloom-list/src/list.rs hashloom-list/src/manifest/compare.rs
+     hashloom-torrent/src/resume/places.rs hashloom-list/src/list.rs hashloom-manifest/src/compare.rs
      hashloom-tree/src/rfc6962/proof.rs hashloom-tree/src/dmverity/superblock.rs hashloom-tree/src/dmverity/check.rs"
 
 shard=()

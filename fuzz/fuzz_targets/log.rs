@@ -11,8 +11,8 @@ mod numbers;
 use std::sync::LazyLock;
 
 use hashloom::{Algorithm, hash};
-use hashloom_list::manifest::log::{Entry, Log};
-use hashloom_list::manifest::signature::{SIGNATURES_MAX, Signatures, Signer};
+use hashloom_manifest::log::{Entry, Log};
+use hashloom_signature::{SIGNATURES_MAX, Signatures, Signer};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 
@@ -27,7 +27,7 @@ fn lines(log: &Log) -> String {
         lines += &format!("{{\"date\":\"{}\",\"sha256\":\"{}\"", entry.date(), entry.sha256());
         if !entry.comment().is_empty() {
             let mut comment = Vec::new();
-            hashloom_list::write_json(&mut comment, entry.comment()).unwrap();
+            hashloom_files::json::write_json(&mut comment, entry.comment()).unwrap();
             lines += &format!(",\"comment\":{}", String::from_utf8(comment).unwrap());
         }
         lines += "}\n";

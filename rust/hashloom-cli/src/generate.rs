@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
 
-use crate::manifest::signature::Signer;
 use crate::sums::programs;
 use crate::text::{display, failed, reason};
 use crate::{output, solaris};
+use hashloom_signature::command::Signer;
 
 /// Write manual pages or shell completions.
 ///

@@ -11,7 +11,6 @@ mod door;
 mod generate;
 mod kernels;
 mod machine;
-mod manifest;
 mod slh;
 mod sums;
 mod timing;
@@ -27,9 +26,10 @@ use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
 use hashloom_frame::{
-    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, passphrase, printing, progress,
-    quote, secrets, stdio, style, table, text, units, work,
+    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, printing, progress, quote,
+    secrets, stdio, style, table, text, units, work,
 };
+use hashloom_manifest::command as manifest;
 use hashloom_solaris as solaris;
 use hashloom_tree::command as tree;
 use hashloom_work::command as pow;
@@ -193,7 +193,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Check(options) => {
             // The lists tell which algorithms they use.
             restrict(isa, &[])?;
-            sums::check::run(options)
+            sums::check::run(options, manifest::each_file)
         }
         Command::Manifest { command } => {
             restrict(isa, &[])?;

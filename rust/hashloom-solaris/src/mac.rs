@@ -122,7 +122,9 @@ pub fn run(program: &str, options: &Mac, isa: Option<&str>) -> u8 {
     secrets::refuse_dumps();
     let key = match &options.keyfile {
         Some(path) => key::of_file(path),
-        None => passphrase::ask("Enter key: ", "name a key file with -k").map(|passphrase| key::of_passphrase(&passphrase)),
+        None => {
+            passphrase::ask("Enter key: ", "name a key file with -k").map(|passphrase| key::of_passphrase(&passphrase))
+        }
     };
     let method = match key {
         Ok(key) => Method::from(HmacKey::new(algorithm, &key)),

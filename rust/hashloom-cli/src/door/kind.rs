@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use hashloom::slh_dsa::ParameterSet;
 use hashloom_files::paths::portable;
 use hashloom_list::Parser;
-use hashloom_list::manifest::Reader;
+use hashloom_manifest::Reader;
 
 use super::beside::are_named;
 use crate::input::Kept;
-use crate::manifest::with_suffix;
-use crate::names;
+use crate::manifest::each_file;
+use crate::names::{self, with_suffix};
 use crate::quote::quoted;
 use crate::sums::found;
 use crate::sums::only::has_digests;
@@ -161,7 +161,7 @@ pub fn is_signature(path: &Path) -> bool {
     let looks_so =
         head(path).is_some_and(|head| is_binary(&head) || begins.iter().any(|begin| head.starts_with(begin)));
     let name = names::of_path(path);
-    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path)
+    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path, each_file)
 }
 
 /// The file that a signature of this name is of.

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_list::{Encoding, FORMS, Parser};
+use hashloom_signature::command::public_key;
 
 use super::audit::Audit;
 use super::checking::{Base, Checker, Kind, Rules, total_nbytes};
 use super::dpkg::Packages;
 use super::front;
-use super::only::{Only, Ways};
+use super::only::{Manifests, Only, Ways};
 use super::python::Records;
 use super::stores;
 use super::text_lines::Grammar;
 use crate::input::check_folder;
 use crate::input::or_stdin;
-use crate::manifest::signature::public_key;
 use crate::names::any_path;
 use crate::text::failed;
 use crate::work::Checking;
@@ -190,7 +190,7 @@ Examples:
   hashloom check --dpkg --quiet";
 
 /// Returns the exit status.
-pub fn run(arguments: &Check) -> Result<u8, String> {
+pub fn run(arguments: &Check, manifests: Manifests) -> Result<u8, String> {
     let rules = Rules {
         ignore_missing: arguments.ignore_missing,
         ignore_case: arguments.ignore_case,
@@ -243,7 +243,7 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
     if has_only_files {
         let (files, base) = (&arguments.only, arguments.directory.as_deref());
-        let ways = Ways { parser: &parser, base, trusted: trusted.as_ref() };
+        let ways = Ways { parser: &parser, base, trusted: trusted.as_ref(), manifests };
         let total = files.clone();
         return front::run(
             files,

@@ -18,8 +18,8 @@ use hashloom_files::run::{Options, lock};
 use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Stamp, Step, Watched, hash_steps};
 use hashloom_frame::json::write_json;
-use hashloom_list::manifest::signature::PublicKey;
 use hashloom_list::{Entry, Form, Parser, Place, escaped, nearest, tag};
+use hashloom_signature::PublicKey;
 use serde::Serialize;
 
 use super::crc::Crcs;

@@ -16,9 +16,9 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::paths::{portable, refused, to_path};
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
-use hashloom_list::manifest::signature::PublicKey;
-use hashloom_list::manifest::{Kind, Reader};
 use hashloom_list::{Crc, Entry, Par2, Parser, Place, escaped};
+use hashloom_signature::PublicKey;
+use hashloom_signature::command::Trusted;
 use serde::Serialize;
 
 use super::checking::{Rules, Verdict, from_windows, hint, json_line};
@@ -29,9 +29,7 @@ use super::summing::trouble;
 use super::text_lines::{Grammar, Lines, Parsed};
 use crate::input::Kept;
 use crate::json::Named;
-use crate::manifest::signature::Trusted;
-use crate::manifest::{folder_of, with_suffix};
-use crate::names;
+use crate::names::{self, with_suffix};
 use crate::output::{Identity, folder};
 use crate::printing::Console;
 use crate::quote::{for_terminal, quoted};
@@ -140,7 +138,17 @@ pub struct Ways<'a> {
     pub base: Option<&'a Path>,
     /// The key that must have signed the lists, or the files themselves.
     pub trusted: Option<&'a PublicKey>,
+    pub manifests: Manifests,
 }
+
+/// Reads a manifest (its path, the folder that names are relative to, a copy of the manifest), and calls a function
+/// with that folder, and the name, the digests and the length of each file.
+pub type Manifests = fn(
+    &Path,
+    Option<&Path>,
+    Option<&Kept>,
+    &mut dyn FnMut(&Path, &[u8], Vec<(Algorithm, Hash)>, u64),
+) -> Result<(), String>;
 
 /// A line of a list.
 enum Said<'a> {
@@ -215,24 +223,9 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
         each(Said::Other(lines.number, lines.text(), why));
     }
     if is_manifest {
-        let base = ways.base.map_or_else(|| folder_of(list), Path::to_owned);
-        let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", display(list));
-        let mut look = |input| {
-            let mut reader = Reader::new(input).map_err(|error| fault(&error))?;
-            let algorithms = reader.algorithms().to_vec();
-            for entry in reader.by_ref() {
-                let entry = entry.map_err(|error| fault(&error))?;
-                if let Kind::File { nbytes, digests, .. } = entry.kind {
-                    let digests = algorithms.iter().copied().zip(digests).collect();
-                    each(Said::Claim(place(&base, &entry.path), &entry.path, Claim::whole(digests, nbytes)));
-                }
-            }
-            Ok(())
-        };
-        match kept {
-            Some(kept) => look(kept.read().map_err(wrong)?)?,
-            None => Kept::open(list, look).map_err(wrong)?.1?,
-        }
+        (ways.manifests)(list, ways.base, kept.as_ref(), &mut |base, name, digests, nbytes| {
+            each(Said::Claim(place(base, name), name, Claim::whole(digests, nbytes)));
+        })?;
     }
     remarks.extend(grammar.parser().into_iter().flat_map(Parser::remarks).map(str::to_owned));
     Ok(remarks)
@@ -251,10 +244,10 @@ fn names_algorithm(list: &[u8]) -> bool {
 }
 
 /// Whether a file has lines with digests.
-pub fn has_digests(path: &Path) -> bool {
+pub fn has_digests(path: &Path, manifests: Manifests) -> bool {
     let parser = Parser::new();
     let mut is_list = false;
-    let ways = Ways { parser: &parser, base: None, trusted: None };
+    let ways = Ways { parser: &parser, base: None, trusted: None, manifests };
     let read = read(path, ways, |said| is_list |= !matches!(said, Said::Other(_, _, None)));
     read.is_ok() && is_list
 }

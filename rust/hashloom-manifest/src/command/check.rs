@@ -6,23 +6,22 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::{Comparison, Counts, Difference, Entry, Error, Found, Reader, Scan, Status};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::paths::{to_bytes, to_path};
-use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Error, Found, Reader, Scan, Status};
+use hashloom_frame::doubts;
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
+use hashloom_frame::input::{Kept, check_folder};
+use hashloom_frame::output::{self, Progress, Same};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::style;
+use hashloom_frame::text::{display, failed, name};
+use hashloom_frame::work::{Checking, tell_origin};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
-use super::signature::{self, Trusted};
-use super::{Opened, again, name, open, places_below, scan};
-use crate::doubts;
-use crate::exit::EXIT_INTERRUPTED;
-use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
-use crate::input::{Kept, check_folder};
-use crate::output::{self, Progress, Same};
-use crate::progress::Bar;
-use crate::style;
-use crate::text::{display, failed};
-use crate::work::{Checking, tell_origin};
+use super::{Opened, again, open, places_below, scan};
+use hashloom_signature::command::{self as signature, Trusted};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Signatures of manifests: `FILE.minisig` beside FILE, or `FILE.slhsig` if the key is one of SLH-DSA.
+//! Signatures beside files, for commands: `FILE.minisig` beside FILE, or `FILE.slhsig` if the key is one of SLH-DSA.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use hashloom_files::text::shown;
-use hashloom_list::manifest::log::Log;
-use hashloom_list::manifest::signature::{
-    self, FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name,
-};
+use hashloom_frame::names::with_suffix;
+use hashloom_frame::passphrase::ask;
+use hashloom_frame::text::{display, failed, name, reason};
+use hashloom_frame::{input, output, secrets, style};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{name, with_suffix};
-use crate::passphrase::ask;
-use crate::text::{display, failed, reason};
-use crate::{input, output, secrets, style};
+use crate::{FILE_MAX_NBYTES, PublicKey, SignatureError, Signatures, SignerError, file_name, folder_name};
 
 /// Returns the file of the signature of a file by this key, where minisign looks for its own.
 pub fn beside(file: &Path, key: &PublicKey) -> PathBuf {
@@ -85,20 +82,20 @@ pub fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
 }
 
 /// A secret key.
-pub struct Signer(signature::Signer);
+pub struct Signer(crate::Signer);
 
 impl Signer {
     /// Reads a secret key, and asks for its password if it has one.
     pub fn open(path: &Path) -> Result<Signer, String> {
         let text = read_secret(path).map_err(|message| format!("--sign: {message}"))?;
         // Anything that is no key is an error before somebody types a password.
-        let key = match signature::Signer::parse(&text, None) {
+        let key = match crate::Signer::parse(&text, None) {
             Err(SignerError::Password) => {
                 let prompt = format!("Password of {}: ", display(path));
                 let password =
                     ask(&prompt, "use a key without a password").map_err(|message| format!("--sign: {message}"))?;
                 let password = std::str::from_utf8(&password).map_err(|_| "--sign: the password is not UTF-8")?;
-                signature::Signer::parse(&text, Some(password))
+                crate::Signer::parse(&text, Some(password))
             }
             other => other,
         };
@@ -128,10 +125,9 @@ impl Signer {
         self.0.public_key()
     }
 
-    /// Signs a log that will have the name of `path`.
-    pub fn sign_log(&self, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
-        let signed = log.signed(&self.0, &file_name(path).unwrap_or_default());
-        signed.map_err(|error| format!("--sign: {}", reason(&error)))
+    /// The key itself.
+    pub fn key(&self) -> &crate::Signer {
+        &self.0
     }
 
     /// Whether the signature is what a run by this key left that was ended before it wrote the manifest.
@@ -272,7 +268,7 @@ impl Trusted {
         Ok((kept, signed))
     }
 
-    fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, signature::Signed), String> {
+    fn verify_by(&self, text: &str, manifest: &Path) -> Result<(input::Kept, crate::Signed), String> {
         self.verify_bytes(text, manifest, |look| input::Kept::copied(manifest, look))
     }
 
@@ -294,7 +290,7 @@ impl Trusted {
         text: &str,
         file: &Path,
         read: impl FnOnce(&mut dyn FnMut(&[u8])) -> io::Result<T>,
-    ) -> Result<(T, signature::Signed), String> {
+    ) -> Result<(T, crate::Signed), String> {
         let name = display(&self.path);
         let wrong = |error: SignatureError| format!("{name}: the signature is wrong: {error}{}", self.wrong);
         let signatures = Signatures::parse(text).map_err(wrong)?;

@@ -7,20 +7,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::Reader;
+use crate::log::{Entry, Log, LogError};
 use clap::{Args, Subcommand};
 use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::text::shown;
-use hashloom_list::manifest::Reader;
-use hashloom_list::manifest::log::{Entry, Log, LogError};
-use hashloom_list::manifest::signature::Signed;
+use hashloom_frame::exit::EXIT_INCOMPLETE;
+use hashloom_frame::input::Kept;
+use hashloom_frame::text::{display, failed, name, reason};
+use hashloom_frame::units::date;
+use hashloom_frame::{output, style};
+use hashloom_signature::{Signed, file_name};
 
-use super::name;
-use super::signature::{Signer, Trusted, public_key};
-use crate::exit::EXIT_INCOMPLETE;
-use crate::input::Kept;
-use crate::text::{display, failed, reason};
-use crate::units::date;
-use crate::{output, style};
+use hashloom_signature::command::{Signer, Trusted, public_key};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -189,7 +188,7 @@ fn add(arguments: &Add) -> Result<u8, String> {
         let is_there = log.entries().last().is_some_and(|newest| newest.sha256() == entry.sha256());
         if !is_there {
             log.push(entry.clone()).map_err(of_log)?;
-            let bytes = signer.sign_log(&log, path)?;
+            let bytes = sign_log(&signer, &log, path)?;
             let written = if old.is_some() { output::write(path, &bytes) } else { output::write_new(path, &bytes) };
             match written {
                 // Another run has made the log since.
@@ -276,6 +275,12 @@ fn read(path: &Path, key: Option<&Path>) -> Result<(Log, Option<Signed>), String
     let log = Log::read(File::open(path).map_err(|error| failed(path, &error))?).map_err(of_log)?;
     let signed = key.map(|key| log.verify(&key)).transpose().map_err(of_log)?;
     Ok((log, signed))
+}
+
+/// Signs a log that will have the name of `path`.
+fn sign_log(signer: &Signer, log: &Log, path: &Path) -> Result<Vec<u8>, String> {
+    let signed = log.signed(signer.key(), &file_name(path).unwrap_or_default());
+    signed.map_err(|error| format!("--sign: {}", reason(&error)))
 }
 
 /// A copy of the bytes of a file, which nobody can change.

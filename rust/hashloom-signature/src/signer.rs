@@ -14,8 +14,7 @@ use hashloom::{Algorithm, HmacKey, hmac};
 use minisign::{PError, SecretKey, SecretKeyBox};
 use zeroize::Zeroizing;
 
-use super::signature::PublicKey;
-use super::slh;
+use crate::{PublicKey, slh};
 
 /// The place of the secret in the bytes of a key.
 const SECRET: Range<usize> = 62..126;
@@ -27,7 +26,7 @@ const WITH_PASSWORD: &str = "RWRTY0Iy";
 /// A secret key of minisign, or of SLH-DSA.
 ///
 /// ```
-/// use hashloom_list::manifest::signature::{Signatures, Signer, SignerError};
+/// use hashloom_signature::{Signatures, Signer, SignerError};
 ///
 /// let signer = Signer::parse("untrusted comment: minisign encrypted secret key
 /// RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD2G84SAQN8Dg10Lj6Hb1MhxZVZIxDMk92RJ3CovB\

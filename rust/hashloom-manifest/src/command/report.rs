@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::{Counts, Difference, Entry, Kind, Status};
 use hashloom::Algorithm;
 use hashloom_files::run::HeldBack;
 use hashloom_files::text::shown;
-use hashloom_list::manifest::{Counts, Difference, Entry, Kind, Status};
+use hashloom_frame::json::{self, Named};
+use hashloom_frame::stdio::{Lines, Stdout};
+use hashloom_frame::style;
+use hashloom_frame::text::reason;
+use hashloom_frame::units::{by, duration, plural, rate, size};
 use serde::Serialize;
 
-use super::signature::Signed;
-use crate::json::{self, Named};
-use crate::stdio::{Lines, Stdout};
-use crate::style;
-use crate::text::reason;
-use crate::units::{by, duration, plural, rate, size};
+use hashloom_signature::command::Signed;
 
 /// How differences are printed.
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use std::io::Write;
 use hashloom::{Algorithm, Hasher};
 use hashloom_files::walk::Filter;
 
-use super::line::{Header, Line, at, check_algorithms};
-use super::{Entry, Error, LINE_MAX_NBYTES, Problem, Sequence, Totals};
+use crate::line::{Header, Line, at, check_algorithms};
+use crate::{Entry, Error, LINE_MAX_NBYTES, Problem, Sequence, Totals};
 
 /// Format and version in the first line.
 pub(super) const FORMAT: &str = "hashloom manifest";
@@ -21,7 +21,7 @@ pub(super) const VERSION: u64 = 1;
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::walk::Filter;
-/// use hashloom_list::manifest::{Entry, Kind, Reader, Writer};
+/// use hashloom_manifest::{Entry, Kind, Reader, Writer};
 ///
 /// let filter = Filter::new(&["*.jpg"], &[])?;
 /// let mut writer = Writer::filtered(Vec::new(), &[Algorithm::Sha256], &filter)?;

@@ -34,7 +34,7 @@ pub enum Problem {
     Algorithms,
     /// The first line has a filter that cannot be used.
     Filter(FilterError),
-    /// The line is longer than [`LINE_MAX_NBYTES`](super::LINE_MAX_NBYTES).
+    /// The line is longer than [`LINE_MAX_NBYTES`](crate::LINE_MAX_NBYTES).
     TooLong,
     /// The line is not JSON with the allowed keys; the text is the parser's message.
     Json(String),
@@ -92,7 +92,7 @@ impl fmt::Display for Problem {
             Problem::Algorithm(error) => error.fmt(f),
             Problem::Algorithms => f.write_str("expected at least one algorithm, and none twice"),
             Problem::Filter(error) => error.fmt(f),
-            Problem::TooLong => write!(f, "longer than {} bytes", super::LINE_MAX_NBYTES),
+            Problem::TooLong => write!(f, "longer than {} bytes", crate::LINE_MAX_NBYTES),
             Problem::Json(message) => f.write_str(message),
             Problem::Key(key) => write!(f, "{key:?} is missing, not of this type, or has a value that it cannot have"),
             Problem::Path(path) => {

@@ -7,9 +7,9 @@ use std::io::BufRead;
 use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::walk::Filter;
 
-use super::line::{Header, Line, at, read_line};
-use super::writer::{FORMAT, VERSION};
-use super::{Entry, Error, Problem, Sequence, Totals};
+use crate::line::{Header, Line, at, read_line};
+use crate::writer::{FORMAT, VERSION};
+use crate::{Entry, Error, Problem, Sequence, Totals};
 
 /// Reads a manifest, line by line, in memory that does not depend on its length.
 ///
@@ -19,7 +19,7 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom_list::manifest::{Entry, Kind, Problem, Reader, Totals, Writer};
+/// use hashloom_manifest::{Entry, Kind, Problem, Reader, Totals, Writer};
 ///
 /// let mut writer = Writer::new(Vec::new(), &[Algorithm::Sha256])?;
 /// let entry = Entry { path: b"link".to_vec(), kind: Kind::Link { target: b"..".to_vec() } };
@@ -36,7 +36,7 @@ use super::{Entry, Error, Problem, Sequence, Totals};
 /// let cut = &manifest[..manifest.len() - 1];
 /// let error = Reader::new(cut)?.find_map(Result::err).unwrap();
 /// assert!(matches!(error.problem, Problem::Cut));
-/// # Ok::<(), hashloom_list::manifest::Error>(())
+/// # Ok::<(), hashloom_manifest::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Reader<R> {

@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Seek, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::{Found, Reader, Scan, Scanned, Totals, Writer};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::Stamp;
@@ -14,23 +15,21 @@ use hashloom_files::paths::to_path;
 use hashloom_files::run::HeldBack;
 use hashloom_files::state::State;
 use hashloom_files::walk::{Filter, Walk};
-use hashloom_list::manifest::{Found, Reader, Scan, Scanned, Totals, Writer};
+use hashloom_frame::doubts;
+use hashloom_frame::exit::EXIT_INTERRUPTED;
+use hashloom_frame::filters::Filters;
+use hashloom_frame::input::{Input, check_folder};
+use hashloom_frame::names::{self, with_suffix};
+use hashloom_frame::output::{self, Pending, Progress, Same};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::stdio::Stdout;
+use hashloom_frame::style;
+use hashloom_frame::text::{display, reason};
+use hashloom_frame::units::{by, duration, plural, rate, size};
+use hashloom_frame::work::Threads;
 
-use super::signature::{self, Signer, Trusted};
-use super::{Opened, check, open, places_below, scan, with_suffix};
-use crate::doubts;
-use crate::exit::EXIT_INTERRUPTED;
-use crate::filters::Filters;
-use crate::input::Input;
-use crate::input::check_folder;
-use crate::names;
-use crate::output::{self, Pending, Progress, Same};
-use crate::progress::Bar;
-use crate::stdio::Stdout;
-use crate::style;
-use crate::text::{display, reason};
-use crate::units::{by, duration, plural, rate, size};
-use crate::work::Threads;
+use super::{Opened, check, open, places_below, scan};
+use hashloom_signature::command::{self as signature, Signer, Trusted};
 
 /// Record the files of a folder.
 ///
@@ -256,7 +255,7 @@ fn to_file(
         let _ = writeln!(io::stderr(), "{} {message}", style::warning());
         return Ok(status);
     };
-    resume.end().map_err(|error| crate::text::failed(&partial, &error))?;
+    resume.end().map_err(|error| hashloom_frame::text::failed(&partial, &error))?;
     if !arguments.quiet {
         output::print(|out| print(out, file, &totals, &done, started.elapsed()))?;
     }

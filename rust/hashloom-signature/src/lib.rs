@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-
-//! Signatures of manifests: those of [minisign](https://jedisct1.github.io/minisign/), and those of SLH-DSA (FIPS 205),
+#![doc = include_str!("../README.md")]
+//!
+//! Signatures of lists, manifests and other files: those of [minisign](https://jedisct1.github.io/minisign/), and those of SLH-DSA (FIPS 205),
 //! which quantum computers do not break. An SLH-DSA key is a PEM file, as OpenSSL 3.5 writes it.
 //!
 //! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew. A signature
@@ -11,7 +12,7 @@
 //! the file at every moment: [`Signatures::without_wrong`].
 //!
 //! ```
-//! use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures, Signed, Verifier};
+//! use hashloom_signature::{PublicKey, SignatureError, Signatures, Signed, Verifier};
 //!
 //! let key = PublicKey::parse("RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3")?;
 //! let signatures = Signatures::parse(
@@ -34,6 +35,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(missing_docs, unsafe_code)]
+
 use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
@@ -44,12 +47,17 @@ use hashloom::slh_dsa::pkcs8::DecodePublicKey;
 use hashloom_files::paths::display;
 use minisign_verify::{Error, StreamVerifier};
 
-use super::slh;
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
+#[cfg(feature = "sign")]
+mod signer;
+mod slh;
 
 #[cfg(feature = "sign")]
-pub use super::signer::{Signer, SignerError};
+pub use signer::{Signer, SignerError};
 #[doc(hidden)]
-pub use super::slh::why_no_key;
+pub use slh::why_no_key;
 
 /// The greatest length of a file of signatures or of a key, in bytes.
 pub const FILE_MAX_NBYTES: usize = 512 << 10;
@@ -102,7 +110,7 @@ impl PublicKey {
     }
 
     /// A key of SLH-DSA.
-    pub(super) fn of(key: VerifyingKey) -> PublicKey {
+    pub(crate) fn of(key: VerifyingKey) -> PublicKey {
         let number = u64::from_be_bytes(slh::number(&key));
         PublicKey { key: Key::SlhDsa(key), id: format!("{number:016X}") }
     }
@@ -355,7 +363,7 @@ impl Signed {
 /// The name of a file as a trusted comment has it: the last part of the path, with control characters escaped.
 ///
 /// ```
-/// use hashloom_list::manifest::signature::file_name;
+/// use hashloom_signature::file_name;
 /// assert_eq!(file_name("archive/a\tb".as_ref()).unwrap(), r"a\x09b");
 /// ```
 pub fn file_name(path: &Path) -> Option<String> {
@@ -365,7 +373,7 @@ pub fn file_name(path: &Path) -> Option<String> {
 /// The name of a folder as a trusted comment has it, wherever links lead to it. A folder at the top has its path.
 ///
 /// ```
-/// use hashloom_list::manifest::signature::folder_name;
+/// use hashloom_signature::folder_name;
 /// # let outer = tempfile::tempdir()?;
 /// # let outer = outer.path();
 /// std::fs::create_dir(outer.join("photos"))?;

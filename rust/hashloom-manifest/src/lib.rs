@@ -23,7 +23,7 @@
 //! read when the manifest was written has a line of the type `unread`, with a `reason`.
 //!
 //! ```
-//! use hashloom_list::manifest::{Comparison, Counts, Difference, Entry, Kind, Reader, Status, Writer};
+//! use hashloom_manifest::{Comparison, Counts, Difference, Entry, Kind, Reader, Status, Writer};
 //! use hashloom::{Algorithm, hash};
 //!
 //! let write = |content: &[u8]| {
@@ -47,8 +47,10 @@
 //! assert_eq!((counts.of(Status::Rotted), counts.has_differences()), (1, true));
 //! // The same length and time, other content.
 //! assert_eq!(found, [Status::Rotted]);
-//! # Ok::<(), hashloom_list::manifest::Error>(())
+//! # Ok::<(), hashloom_manifest::Error>(())
 //! ```
+
+#![deny(missing_docs, unsafe_code)]
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -59,16 +61,15 @@ use serde::{Deserialize, Serialize};
 use hashloom_files::paths::by_components;
 use line::Line;
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod compare;
 mod error;
 mod line;
 pub mod log;
 mod reader;
 mod scan;
-pub mod signature;
-#[cfg(feature = "sign")]
-mod signer;
-mod slh;
 mod writer;
 
 pub use compare::{Comparison, Counts, Difference, Status};
@@ -83,7 +84,7 @@ pub const LINE_MAX_NBYTES: usize = 1 << 20;
 /// A line of a manifest.
 ///
 /// ```
-/// use hashloom_list::manifest::{Entry, Kind};
+/// use hashloom_manifest::{Entry, Kind};
 ///
 /// let entry = Entry { path: b"letters/b".to_vec(), kind: Kind::Link { target: b"a".to_vec() } };
 /// assert_eq!(entry.name(), b"b");
@@ -145,7 +146,7 @@ pub enum Kind {
 /// Why a file or folder could not be read.
 ///
 /// ```
-/// use hashloom_list::manifest::Reason;
+/// use hashloom_manifest::Reason;
 ///
 /// assert_eq!(Reason::Unstable.to_string(), "unstable");
 /// ```

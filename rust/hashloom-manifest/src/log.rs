@@ -24,7 +24,7 @@
 //!
 //! ```
 //! use hashloom::{Algorithm, hash};
-//! use hashloom_list::manifest::log::{Entry, Log};
+//! use hashloom_manifest::log::{Entry, Log};
 //!
 //! let mut log = Log::new();
 //! let digest = hash(Algorithm::Sha256, b"a manifest");
@@ -34,7 +34,7 @@
 //! assert_eq!((log.newest_of(&digest), log.entries()[1].comment()), (Some(0), "after the move"));
 //! assert!(log.head().starts_with("2:"));
 //! assert_eq!((log.extends(&old), old.extends(&log)), (Ok(()), Err(1)));
-//! # Ok::<(), hashloom_list::manifest::log::LogError>(())
+//! # Ok::<(), hashloom_manifest::log::LogError>(())
 //! ```
 
 use std::fmt;
@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use hashloom_files::json::write_json;
 use hashloom_tree::rfc6962::Tree;
 
-use super::signature::{PublicKey, SignatureError, Signatures, Signed};
+use hashloom_signature::{PublicKey, SignatureError, Signatures, Signed};
 
 /// The greatest length of a log, in bytes: a hundred thousand entries.
 pub const LOG_MAX_NBYTES: usize = 16 << 20;
@@ -224,7 +224,7 @@ impl Log {
         self.signature = None;
         self.entries.push(entry);
         // Beside the lines there is room for a signature.
-        if self.lines().len() > LOG_MAX_NBYTES - super::signature::FILE_MAX_NBYTES {
+        if self.lines().len() > LOG_MAX_NBYTES - hashloom_signature::FILE_MAX_NBYTES {
             return Err(LogError::TooLong);
         }
         Ok(())
@@ -246,7 +246,7 @@ impl Log {
     /// # Errors
     /// That of a damaged key.
     #[cfg(feature = "sign")]
-    pub fn signed(&self, signer: &super::signature::Signer, name: &str) -> io::Result<Vec<u8>> {
+    pub fn signed(&self, signer: &hashloom_signature::Signer, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = self.lines();
         let parts = format!("file:{name}\tsize:{}\troot:{}", self.entries.len(), self.root());
         let signature = signer.sign(&bytes[..], &parts)?;
@@ -258,7 +258,7 @@ impl Log {
 /// Why a log cannot be used.
 ///
 /// ```
-/// use hashloom_list::manifest::log::{Log, LogError};
+/// use hashloom_manifest::log::{Log, LogError};
 ///
 /// let error = Log::read(&b"hello\n"[..]).unwrap_err();
 /// assert!(matches!(error, LogError::NotALog));

@@ -12,7 +12,7 @@ use hashloom_files::read::evidence::Folder;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_files::state::State;
 use hashloom_files::{Doubt, Evidence, Noted, Tie};
-use hashloom_list::manifest::{
+use hashloom_manifest::{
     Comparison, Counts, Difference, Entry, Error, Found, Kind, LINE_MAX_NBYTES, Reader, Reason, Scan, ScanError,
     Status, Writer,
 };

@@ -21,14 +21,14 @@ use hashloom_files::text::reason;
 use hashloom_files::walk::{self, Entries, Filter, Walk, WalkError};
 use hashloom_files::{Doubt, Event, Evidence, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
 
-use super::{Entry, Error, Kind, Reader, Reason};
+use crate::{Entry, Error, Kind, Reader, Reason};
 
 /// A folder to read, and how.
 ///
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_list::manifest::{Found, Reader, Scan, Scanned, Writer};
+/// use hashloom_manifest::{Found, Reader, Scan, Scanned, Writer};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
@@ -197,7 +197,7 @@ pub struct Found {
 /// Why a scan has failed. An entry that cannot be read is no failure.
 ///
 /// ```
-/// use hashloom_list::manifest::{Found, Scan, ScanError};
+/// use hashloom_manifest::{Found, Scan, ScanError};
 /// use hashloom_files::run::Options;
 ///
 /// let each = |_: Found| Ok::<(), std::fmt::Error>(());

@@ -5,9 +5,7 @@
 use std::path::Path;
 
 use ct_codecs::{Base64, Encoder};
-use hashloom::{Algorithm, hash};
-use hashloom_list::manifest::log::{Entry, Log, LogError};
-use hashloom_list::manifest::signature::{PublicKey, SignatureError, Signatures, Signer, SignerError};
+use hashloom_signature::{PublicKey, SignatureError, Signatures, Signer, SignerError};
 
 fn vector(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign");
@@ -120,35 +118,4 @@ fn one_right_signature_is_enough() {
     assert!(matches!(Signatures::parse(&old.repeat(5)), Err(SignatureError::TooMany)));
     let cut = &[&old[..], &new[..new.len() / 2]].concat();
     assert!(matches!(Signatures::parse(cut), Err(SignatureError::NotASignature { line: 5, .. })));
-}
-
-#[test]
-fn a_log_is_signed_with_its_head() {
-    let (signer, other) = signers();
-    let mut log = Log::new();
-    let entry =
-        |text: &str| Entry::new(hash(Algorithm::Sha256, text.as_bytes()), "2026-11-26T14:05:00Z", text).unwrap();
-    log.push(entry("one")).unwrap();
-    log.push(entry("two")).unwrap();
-    let bytes = log.signed(&signer, "log").unwrap();
-    let read = Log::read(&bytes[..]).unwrap();
-    assert_eq!(read.entries(), log.entries());
-    let signed = read.verify(signer.public_key()).unwrap();
-    assert_eq!((signed.part("file"), signed.part("size")), (Some("log"), Some("2")));
-    assert!(matches!(read.verify(other.public_key()), Err(LogError::Signature(SignatureError::OtherKey { .. }))));
-    assert!(matches!(log.verify(signer.public_key()), Err(LogError::Unsigned)), "not one that was changed since");
-    // Right signatures of the lines, but none of a log, or with another head.
-    let text = String::from_utf8(bytes).unwrap();
-    let lines = &text[..text.find("untrusted").unwrap()];
-    let root = log.root();
-    for parts in ["file:log", "size:2", &format!("size:3\troot:{root}"), &format!("size:2\troot:{}", "0".repeat(64))] {
-        let signed = [lines, &signer.sign(lines.as_bytes(), parts).unwrap()].concat();
-        assert!(
-            matches!(Log::read(signed.as_bytes()).unwrap().verify(signer.public_key()), Err(LogError::Head)),
-            "{parts}"
-        );
-    }
-    let long = "x".repeat(1001);
-    assert!(Entry::new(hash(Algorithm::Sha256, b""), "2026-11-26T14:05:00Z", &long).is_err());
-    assert!(Entry::new(hash(Algorithm::Sha1, b""), "2026-11-26T14:05:00Z", "").is_err());
 }

@@ -6,23 +6,23 @@ mod check;
 mod diff;
 mod log;
 mod report;
-pub mod signature;
 mod write;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::{Entry, Found, Kind, Reader, Scan, ScanError, Scanned, Totals};
 use clap::Subcommand;
+use hashloom::{Algorithm, Hash};
 use hashloom_files::run::{HeldBack, Meter, Options};
-use hashloom_list::manifest::{Entry, Found, Reader, Scan, ScanError, Scanned, Totals};
+use hashloom_frame::input::{Input, Kept};
+use hashloom_frame::interrupt;
+use hashloom_frame::output::{Progress, folder};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::text::{display, failed, name, reason};
 
-use self::signature::{Signed, Trusted};
-use crate::input::{Input, Kept};
-use crate::interrupt;
-use crate::output::{Progress, folder};
-use crate::progress::Bar;
-use crate::text::{display, reason};
 pub use check::of_name as folder_of;
+use hashloom_signature::command::{Signed, Trusted};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -105,11 +105,6 @@ fn again(kept: &Kept, path: &Path) -> Result<Reader<Input>, String> {
     Reader::new(input).map_err(|error| format!("{}: {error}", name(path)))
 }
 
-/// Returns the name of a manifest for messages.
-fn name(path: &Path) -> String {
-    if path.as_os_str() == "-" { "standard input".to_owned() } else { display(path).to_string() }
-}
-
 /// Reads a folder. `bar` shows the bytes that were read or need not be read; `progress` is the file of the state.
 fn scan(
     scan: Scan<'_>,
@@ -144,9 +139,31 @@ fn places_below(root: &Path, file: &Path) -> Vec<PathBuf> {
     places.filter_map(|place| Some(place.strip_prefix(&root).ok()?.to_owned())).collect()
 }
 
-/// Appends to a file name: `FILE.partial` of `FILE`.
-pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
+/// Calls `each` with what a manifest says of each file: the folder that names are relative to, the name, the digests
+/// and the length. `kept` is a copy of the manifest, if there is one; `base` the folder, if it is not found by the
+/// manifest's place and name.
+pub fn each_file(
+    manifest: &Path,
+    base: Option<&Path>,
+    kept: Option<&Kept>,
+    each: &mut dyn FnMut(&Path, &[u8], Vec<(Algorithm, Hash)>, u64),
+) -> Result<(), String> {
+    let base = base.map_or_else(|| folder_of(manifest), Path::to_owned);
+    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", display(manifest));
+    let wrong = |error: io::Error| failed(manifest, &error);
+    let mut read = |input| {
+        let mut reader = Reader::new(input).map_err(|error| fault(&error))?;
+        let algorithms = reader.algorithms().to_vec();
+        for entry in reader.by_ref() {
+            let Entry { path, kind } = entry.map_err(|error| fault(&error))?;
+            if let Kind::File { nbytes, digests, .. } = kind {
+                each(&base, &path, algorithms.iter().copied().zip(digests).collect(), nbytes);
+            }
+        }
+        Ok(())
+    };
+    match kept {
+        Some(kept) => read(kept.read().map_err(wrong)?),
+        None => Kept::open(manifest, read).map_err(wrong)?.1,
+    }
 }

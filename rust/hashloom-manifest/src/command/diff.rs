@@ -6,20 +6,20 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::{Comparison, Difference, Reader, Scanned, Totals};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::walk::Filter;
-use hashloom_list::manifest::{Comparison, Difference, Reader, Scanned, Totals};
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
+use hashloom_frame::input::{Input, Kept, not_kept};
+use hashloom_frame::output::{self, Same};
+use hashloom_frame::text::{display, name};
+use hashloom_frame::work::Threads;
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
-use super::signature::{self, Signed, Trusted};
 use super::write::{Chosen, Read, Task, Without};
-use super::{Opened, again, check, name, open, places_below, write};
-use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::input::{Input, Kept, not_kept};
-use crate::output::{self, Same};
-use crate::text::display;
-use crate::work::Threads;
+use super::{Opened, again, check, open, places_below, write};
+use hashloom_signature::command::{self as signature, Signed, Trusted};
 
 /// Compare two folders, two manifests, or one of each.
 ///
@@ -98,7 +98,7 @@ impl Side {
 
 /// Checks that neither of two folders is in the other.
 fn check_apart(old: &Path, new: &Path) -> Result<(), String> {
-    let place = |path: &Path| path.canonicalize().map_err(|error| crate::text::failed(path, &error));
+    let place = |path: &Path| path.canonicalize().map_err(|error| hashloom_frame::text::failed(path, &error));
     let (old_place, new_place) = (place(old)?, place(new)?);
     let (old_name, new_name) = (display(old), display(new));
     if old_place == new_place || Same::new(&old_place).is(&new_place) {

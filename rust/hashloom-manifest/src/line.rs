@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use hashloom_files::json::write_json;
 use hashloom_files::walk::Filter;
 
-use super::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
+use crate::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -345,6 +345,6 @@ fn bytes(
 }
 
 /// Adds the number of the line to an error.
-pub(super) fn at(line: u64) -> impl Fn(Problem) -> super::Error {
-    move |problem| super::Error { line, problem }
+pub(super) fn at(line: u64) -> impl Fn(Problem) -> crate::Error {
+    move |problem| crate::Error { line, problem }
 }

@@ -13,12 +13,12 @@ use hashloom_files::paths::forms::nfc;
 use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::walk::Filter;
 
-use super::{Entry, Error, Kind, Reason, is_below};
+use crate::{Entry, Error, Kind, Reason, is_below};
 
 /// The result for an entry.
 ///
 /// ```
-/// use hashloom_list::manifest::Status;
+/// use hashloom_manifest::Status;
 ///
 /// assert_eq!((Status::ALL.len(), Status::Rotted.to_string()), (10, "rotted".to_owned()));
 /// assert!(Status::Rotted.is_difference() && !Status::Touched.is_difference());
@@ -183,7 +183,7 @@ impl Sieve {
 }
 
 impl<I: Iterator<Item = Result<Entry, Error>>> Comparison<I> {
-    /// `old` gives the entries of the manifest, sorted, such as a [`Reader`](super::Reader). `None` if both sides have
+    /// `old` gives the entries of the manifest, sorted, such as a [`Reader`](crate::Reader). `None` if both sides have
     /// no algorithm in common.
     pub fn new(old: I, old_algorithms: &[Algorithm], new_algorithms: &[Algorithm]) -> Option<Comparison<I>> {
         let place = |(index, algorithm)| Some((index, new_algorithms.iter().position(|new| new == algorithm)?));
