@@ -137,7 +137,7 @@ slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
 malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 door | check test | +program | python3 test/door.py {program} --seed 1 --draws 300
-    test/door.py rust/hashloom-cli/src/door* rust/hashloom-cli/src/sums/only.rs
+    test/door.py rust/hashloom-cli/src/door* rust/hashloom-list/src/command/only.rs
 door | more all | +program | python3 test/door.py {program} --seed 1 --draws 5000
     test/door.py {cli} rust/hashloom-list/src/*
 list-forms | check test all | +program | python3 test/list_forms.py {program} {require}
@@ -147,9 +147,9 @@ covered | test all | +program | {python} test/covered.py {program} {require}
 trees-of-others | check test all | +program | {python} test/trees.py {program} {require} {every}
     test/trees.py rust/hashloom-tree/src/*
 stores | check test all | +program | python3 test/stores.py {program} {require}
-    test/stores.py rust/hashloom-cli/src/sums/* rust/hashloom-list/src/par2.rs
+    test/stores.py rust/hashloom-list/src/command/* rust/hashloom-list/src/par2.rs
 coreutils | check test all | +program | {python} test/coreutils.py {program} {require} {every}
-    test/coreutils.py rust/hashloom-cli/src/sums/*
+    test/coreutils.py rust/hashloom-standins/src/* rust/hashloom-list/src/command/*
 macs | check test all | +program | python3 test/macs.py {program} {require} {huge}
     test/macs.py rust/hashloom-solaris/src/*
 addresses | check test all | +program | python3 test/addresses.py {program} {require} {every}
@@ -197,7 +197,8 @@ WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/dige
 WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
-    "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* rust/*/src/command/*",
+    "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* "
+           "rust/hashloom-standins/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",

@@ -12,7 +12,6 @@ mod generate;
 mod kernels;
 mod machine;
 mod slh;
-mod sums;
 mod timing;
 mod torrent;
 
@@ -26,11 +25,13 @@ use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
 use hashloom_frame::{
-    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, printing, progress, quote,
-    secrets, stdio, style, table, text, units, work,
+    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, progress, secrets, stdio,
+    style, table, text, units, work,
 };
+use hashloom_list::command as sums;
 use hashloom_manifest::command as manifest;
 use hashloom_solaris as solaris;
+use hashloom_standins as standins;
 use hashloom_tree::command as tree;
 use hashloom_work::command as pow;
 
@@ -96,7 +97,7 @@ fn instead(words: &[OsString]) -> Option<Result<u8, String>> {
     let (program, words) = words.split_first()?;
     let first = words.first()?.to_str().unwrap_or_default();
     if first.ends_with("sum") {
-        if let Some(status) = sums::programs::called(first, words, isa::of_environment().as_deref()) {
+        if let Some(status) = standins::called(first, words, isa::of_environment().as_deref()) {
             return Some(Ok(status));
         }
     }
@@ -137,7 +138,7 @@ fn as_other_program() -> Option<u8> {
         "mac" => Some(solaris::mac::called(&arguments, isa::of_environment().as_deref())),
         _ => {
             let isa = isa::of_environment();
-            sums::programs::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
+            standins::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
         }
     }
 }
@@ -145,7 +146,7 @@ fn as_other_program() -> Option<u8> {
 /// Refuses the names of other programs that make checksums, such as `b3sum`: as a list of commands, their arguments
 /// would be misread. Returns the exit status.
 fn refused(program: &str) -> Option<u8> {
-    let can = sums::programs::names().collect::<Vec<_>>().join(", ");
+    let can = standins::names().collect::<Vec<_>>().join(", ");
     program.ends_with("sum").then(|| {
         let message = format!(
             "hashloom is called as {program}, for which it cannot stand in: it can for {can}, digest and mac. \

@@ -8,6 +8,9 @@
 //! | the block lists of PAR 2.0 files | [`Par2`] |
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod list;
 mod par2;
 

@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::to_path;
 use hashloom_files::walk::Walk;
+use hashloom_frame::names::{self, of_path as name, stems};
+use hashloom_frame::output::{Identity, folder};
+use hashloom_frame::text::{display, failed};
+use hashloom_frame::units::plural;
 use hashloom_list::Parser;
+use hashloom_list::command::only::{Subjects, Ways, below, has_digests};
+use hashloom_manifest::command::{each_file, folder_of};
 use hashloom_torrent::Torrent;
 
 use super::kind::{self, is_list, is_manifest, is_signature, signatures};
 use super::{Plan, Plans, only, plan, with};
-use crate::manifest::{each_file, folder_of};
-use crate::names::{self, of_path as name, stems};
-use crate::output::{Identity, folder};
-use crate::sums::only::{Subjects, Ways, below, has_digests};
-use crate::text::{display, failed};
 use crate::torrent;
-use crate::units::plural;
 
 /// A file of any name that begins with that of another is looked into up to this length.
 const SIDECAR_MAX_NBYTES: u64 = 64 << 10;

@@ -9,17 +9,16 @@ use std::path::{Path, PathBuf};
 
 use hashloom::slh_dsa::ParameterSet;
 use hashloom_files::paths::portable;
+use hashloom_frame::input::Kept;
+use hashloom_frame::names::{self, with_suffix};
+use hashloom_frame::quote::quoted;
 use hashloom_list::Parser;
+use hashloom_list::command::found;
+use hashloom_list::command::only::has_digests;
 use hashloom_manifest::Reader;
+use hashloom_manifest::command::each_file;
 
 use super::beside::are_named;
-use crate::input::Kept;
-use crate::manifest::each_file;
-use crate::names::{self, with_suffix};
-use crate::quote::quoted;
-use crate::sums::found;
-use crate::sums::only::has_digests;
-use crate::sums::text_lines::Grammar;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -114,7 +113,7 @@ pub fn is_manifest(path: &Path) -> bool {
 
 /// Whether most lines of a file are those of a list, or the file is a manifest.
 pub fn is_list(path: &Path) -> bool {
-    found::of_list(path, &mut Grammar::Any(Parser::new()), |_| ()).is_some() || is_manifest(path)
+    found::of_list(path, &mut Parser::new(), |_| ()).is_some() || is_manifest(path)
 }
 
 /// The ends of the names of signatures, and what checks one: {} stands for the file.

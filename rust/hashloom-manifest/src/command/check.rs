@@ -6,7 +6,6 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::{Comparison, Counts, Difference, Entry, Error, Found, Reader, Scan, Status};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::paths::{to_bytes, to_path};
@@ -18,10 +17,11 @@ use hashloom_frame::progress::Bar;
 use hashloom_frame::style;
 use hashloom_frame::text::{display, failed, name};
 use hashloom_frame::work::{Checking, tell_origin};
+use hashloom_signature::command::{self as signature, Trusted};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::{Opened, again, open, places_below, scan};
-use hashloom_signature::command::{self as signature, Trusted};
+use crate::{Comparison, Counts, Difference, Entry, Error, Found, Reader, Scan, Status};
 
 /// Say what has become of the files of a folder since its manifest was written.
 ///

@@ -6,7 +6,6 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::{Comparison, Difference, Reader, Scanned, Totals};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::walk::Filter;
@@ -15,11 +14,12 @@ use hashloom_frame::input::{Input, Kept, not_kept};
 use hashloom_frame::output::{self, Same};
 use hashloom_frame::text::{display, name};
 use hashloom_frame::work::Threads;
+use hashloom_signature::command::{self as signature, Signed, Trusted};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::write::{Chosen, Read, Task, Without};
 use super::{Opened, again, check, open, places_below, write};
-use hashloom_signature::command::{self as signature, Signed, Trusted};
+use crate::{Comparison, Difference, Reader, Scanned, Totals};
 
 /// Compare two folders, two manifests, or one of each.
 ///

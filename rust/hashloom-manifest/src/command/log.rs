@@ -7,8 +7,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::Reader;
-use crate::log::{Entry, Log, LogError};
 use clap::{Args, Subcommand};
 use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::text::shown;
@@ -17,9 +15,11 @@ use hashloom_frame::input::Kept;
 use hashloom_frame::text::{display, failed, name, reason};
 use hashloom_frame::units::date;
 use hashloom_frame::{output, style};
+use hashloom_signature::command::{Signer, Trusted, public_key};
 use hashloom_signature::{Signed, file_name};
 
-use hashloom_signature::command::{Signer, Trusted, public_key};
+use crate::Reader;
+use crate::log::{Entry, Log, LogError};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]

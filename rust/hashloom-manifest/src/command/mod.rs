@@ -11,7 +11,7 @@ mod write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Entry, Found, Kind, Reader, Scan, ScanError, Scanned, Totals};
+pub use check::of_name as folder_of;
 use clap::Subcommand;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::run::{HeldBack, Meter, Options};
@@ -20,9 +20,9 @@ use hashloom_frame::interrupt;
 use hashloom_frame::output::{Progress, folder};
 use hashloom_frame::progress::Bar;
 use hashloom_frame::text::{display, failed, name, reason};
-
-pub use check::of_name as folder_of;
 use hashloom_signature::command::{Signed, Trusted};
+
+use crate::{Entry, Found, Kind, Reader, Scan, ScanError, Scanned, Totals};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -139,15 +139,13 @@ fn places_below(root: &Path, file: &Path) -> Vec<PathBuf> {
     places.filter_map(|place| Some(place.strip_prefix(&root).ok()?.to_owned())).collect()
 }
 
+/// Takes what a manifest says of a file.
+type Each<'a> = &'a mut dyn FnMut(&Path, &[u8], Vec<(Algorithm, Hash)>, u64);
+
 /// Calls `each` with what a manifest says of each file: the folder that names are relative to, the name, the digests
 /// and the length. `kept` is a copy of the manifest, if there is one; `base` the folder, if it is not found by the
 /// manifest's place and name.
-pub fn each_file(
-    manifest: &Path,
-    base: Option<&Path>,
-    kept: Option<&Kept>,
-    each: &mut dyn FnMut(&Path, &[u8], Vec<(Algorithm, Hash)>, u64),
-) -> Result<(), String> {
+pub fn each_file(manifest: &Path, base: Option<&Path>, kept: Option<&Kept>, each: Each<'_>) -> Result<(), String> {
     let base = base.map_or_else(|| folder_of(manifest), Path::to_owned);
     let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", display(manifest));
     let wrong = |error: io::Error| failed(manifest, &error);

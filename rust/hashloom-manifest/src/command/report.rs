@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::{Counts, Difference, Entry, Kind, Status};
 use hashloom::Algorithm;
 use hashloom_files::run::HeldBack;
 use hashloom_files::text::shown;
@@ -15,9 +14,10 @@ use hashloom_frame::stdio::{Lines, Stdout};
 use hashloom_frame::style;
 use hashloom_frame::text::reason;
 use hashloom_frame::units::{by, duration, plural, rate, size};
+use hashloom_signature::command::Signed;
 use serde::Serialize;
 
-use hashloom_signature::command::Signed;
+use crate::{Counts, Difference, Entry, Kind, Status};
 
 /// How differences are printed.
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,6 @@ use std::io::{self, BufWriter, Seek, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::{Found, Reader, Scan, Scanned, Totals, Writer};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::Stamp;
@@ -27,9 +26,10 @@ use hashloom_frame::style;
 use hashloom_frame::text::{display, reason};
 use hashloom_frame::units::{by, duration, plural, rate, size};
 use hashloom_frame::work::Threads;
+use hashloom_signature::command::{self as signature, Signer, Trusted};
 
 use super::{Opened, check, open, places_below, scan};
-use hashloom_signature::command::{self as signature, Signer, Trusted};
+use crate::{Found, Reader, Scan, Scanned, Totals, Writer};
 
 /// Record the files of a folder.
 ///
