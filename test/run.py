@@ -198,7 +198,7 @@ WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
     "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* "
-           "rust/hashloom-standins/src/* rust/*/src/command/*",
+           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",

@@ -6,13 +6,9 @@
 #![deny(unsafe_code)]
 
 mod args;
-mod bench;
 mod door;
 mod generate;
-mod kernels;
-mod machine;
 mod slh;
-mod timing;
 mod torrent;
 
 use std::ffi::{OsStr, OsString};
@@ -24,9 +20,10 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
+use hashloom_bench::{bench, kernels};
 use hashloom_frame::{
     doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, progress, secrets, stdio,
-    style, table, text, units, work,
+    style, text, units, work,
 };
 use hashloom_list::command as sums;
 use hashloom_manifest::command as manifest;

@@ -15,8 +15,7 @@ use hashloom_files::text::shown;
 use hashloom_frame::input::{self, or_stdin};
 use hashloom_frame::text::reason;
 use hashloom_list::command::format::Format;
-use hashloom_list::command::front::End;
-use hashloom_list::command::summing::{Item, Summer, source};
+use hashloom_list::command::summing::{Item, source};
 use hashloom_list::command::verdict::Rules;
 
 use crate::Work;
@@ -90,10 +89,8 @@ pub fn run(arguments: &[OsString], work: &Work<'_>) -> Result<u8, Other> {
         }
     };
     let items = files.into_iter().map(|file| Item::File(source(file)));
-    let (format, output, known, method) = (Format::Own(&write), None, None, begin.map(Method::After));
-    let algorithms = &[Algorithm::Blake3];
-    let summer = Summer { algorithms, method, format, folder_hint: "", output, known, options, console: work.console };
-    Ok(u8::from(summer.sum(items) != End::Right))
+    let work = Work { options, ..*work };
+    Ok(u8::from(!work.sum(Algorithm::Blake3, begin.map(Method::After), Format::Own(&write), items)))
 }
 
 impl Wanted {

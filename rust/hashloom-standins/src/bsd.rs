@@ -16,8 +16,7 @@ use hashloom_frame::input::{self, or_stdin};
 use hashloom_frame::stdio::Stdout;
 use hashloom_frame::text::reason;
 use hashloom_list::command::format::Format;
-use hashloom_list::command::front::End;
-use hashloom_list::command::summing::{Item, Summer};
+use hashloom_list::command::summing::Item;
 
 use crate::Work;
 use crate::modes::Mode;
@@ -103,16 +102,9 @@ pub fn run(algorithm: Algorithm, tag: &str, arguments: &[OsString], work: &Work<
         }
         None => or_stdin(&files).into_iter().map(|file| Mode::Bytes.item(file)).collect(),
     };
-    let (format, output, known) = (Format::Own(&write), None, None);
-    let Work { console, options, .. } = *work;
-    let algorithms = &[algorithm];
-    let end = Summer { algorithms, method: None, format, folder_hint: "", output, known, options, console }
-        .sum(items.into_iter());
-    Ok(match end {
-        End::Right if differs.load(Ordering::Relaxed) => 2,
-        End::Right => 0,
-        _ => 1,
-    })
+    let is_right = work.sum(algorithm, None, Format::Own(&write), items.into_iter());
+    let status = if differs.load(Ordering::Relaxed) { 2 } else { 0 };
+    Ok(if is_right { status } else { 1 })
 }
 
 /// Returns the text of `--help`.

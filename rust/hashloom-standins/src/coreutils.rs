@@ -12,8 +12,7 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::text::shown;
 use hashloom_frame::input::or_stdin;
 use hashloom_list::command::format::Format;
-use hashloom_list::command::front::End;
-use hashloom_list::command::summing::{Item, Summer, source};
+use hashloom_list::command::summing::{Item, source};
 use hashloom_list::command::verdict::Rules;
 use hashloom_list::{Parser, Writer, tag};
 
@@ -317,13 +316,7 @@ impl Wanted {
             false => Format::Lines(writer.zero(self.zero).base64(self.base64)),
         };
         let items = files.into_iter().map(|file| Item::File(source(file)));
-        // coreutils does not notice that a file is the output.
-        let (output, known) = (None, None);
-        let Work { console, options, .. } = *work;
-        let method = None;
-        let summer =
-            Summer { algorithms: &[algorithm], method, format, folder_hint: "", output, known, options, console };
-        summer.sum(items) == End::Right
+        work.sum(algorithm, None, format, items)
     }
 }
 

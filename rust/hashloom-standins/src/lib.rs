@@ -18,12 +18,16 @@ mod options;
 mod shasum;
 mod sums;
 
+use hashloom_list::command::format::Format;
+use hashloom_list::command::front::End;
+use hashloom_list::command::summing::{Item, Summer};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 
 use coreutils::Program;
 use dialect::Dialect;
 use hashloom::Algorithm;
+use hashloom_files::Method;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_frame::exit::EXIT_PIPE;
 use hashloom_frame::isa;
@@ -87,6 +91,20 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Prints the checksums of items; `method`: what is computed instead of the digest. These programs do not notice
+    /// that a file is the output.
+    fn sum(
+        &self,
+        algorithm: Algorithm,
+        method: Option<Method>,
+        format: Format<'_>,
+        items: impl Iterator<Item = Item> + Send,
+    ) -> bool {
+        let Work { console, options, .. } = self;
+        let (algorithms, output, known) = (&[algorithm], None, None);
+        Summer { algorithms, method, format, folder_hint: "", output, known, options, console }.sum(items) == End::Right
+    }
+
     /// Restricts the instruction sets to those of the environment.
     pub fn restrict(&self, algorithms: &[Algorithm]) -> Result<(), Other> {
         isa::restrict(self.isa, algorithms).map_err(|message| Other::Refusal(message.into()))

@@ -11,8 +11,6 @@ use std::ffi::OsString;
 use hashloom::{Algorithm, Hash};
 use hashloom_frame::input::or_stdin;
 use hashloom_list::command::format::Format;
-use hashloom_list::command::front::End;
-use hashloom_list::command::summing::Summer;
 use hashloom_list::command::verdict::Rules;
 use hashloom_list::tag;
 
@@ -111,7 +109,6 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
     if has(Choice::Version) {
         return Err(Other::Version);
     }
-    let Work { console, options, .. } = *work;
     let is_right = if has(Choice::Check) {
         // The lists tell which algorithms they use.
         work.restrict(&[])?;
@@ -131,10 +128,7 @@ pub fn run(kind: &'static Kind, arguments: &[OsString], work: &Work<'_>) -> Resu
         let tag = has(Choice::Tag).then(|| tag(algorithm));
         let write = |into: &mut Vec<u8>, name: &[u8], digest: &Hash| write(into, name, digest, mark, tag);
         let items = files.into_iter().map(|file| mode.item(file));
-        let (format, output, known) = (Format::Own(&write), None, None);
-        Summer { algorithms: &[algorithm], method: None, format, folder_hint: "", output, known, options, console }
-            .sum(items)
-            == End::Right
+        work.sum(algorithm, None, Format::Own(&write), items)
     };
     Ok(u8::from(!is_right))
 }

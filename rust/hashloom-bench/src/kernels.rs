@@ -8,13 +8,13 @@ use std::io::{self, Write};
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet, Kernel, LaneStates};
+use hashloom_frame::progress::Bar;
+use hashloom_frame::table::{Align, Look, Table};
+use hashloom_frame::{isa, names, output, style};
 use serde::Serialize;
 
 use crate::machine::Machine;
-use crate::progress::Bar;
-use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
-use crate::{isa, names, output, style};
 
 /// List all kernels: whether each runs here, what it is chosen for, and its speed.
 ///
@@ -89,7 +89,7 @@ const BLOCKS_PER_CALL: usize = 64;
 pub fn run(arguments: &Kernels) -> Result<u8, String> {
     #[cfg(feature = "gpu")]
     if arguments.gpu {
-        return crate::pow::gpu::list(arguments.json);
+        return hashloom_work::command::gpu::list(arguments.json);
     }
     let mut report = Report::new(&arguments.algorithms);
     if arguments.bench {

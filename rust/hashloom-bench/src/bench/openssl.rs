@@ -6,8 +6,7 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use hashloom::Algorithm;
-
-use crate::text::reason;
+use hashloom_frame::text::reason;
 
 /// The command, and its version.
 pub struct OpenSsl {

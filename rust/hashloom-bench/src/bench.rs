@@ -10,17 +10,16 @@ use std::time::Duration;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom::kernels::{self as lib, IsaSet};
+use hashloom_frame::numbers::Nbytes;
+use hashloom_frame::progress::Bar;
+use hashloom_frame::table::{Align, Look, Table};
+use hashloom_frame::units::bytes;
+use hashloom_frame::{isa, names, output, style};
+use openssl::OpenSsl;
 use serde::Serialize;
 
 use crate::machine::Machine;
-use crate::numbers::Nbytes;
-use crate::progress::Bar;
-use crate::table::{Align, Look, Table};
 use crate::timing::{self, Effort, Work};
-use crate::units::bytes;
-use crate::{isa, names, output, style};
-
-use openssl::OpenSsl;
 
 /// Show how fast this machine hashes, beside OpenSSL.
 ///

@@ -5,9 +5,8 @@
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hashloom_frame::units::day;
 use serde::Serialize;
-
-use crate::units::day;
 
 /// The machine and the program as they are now.
 #[derive(Serialize)]
