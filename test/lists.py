@@ -39,11 +39,11 @@ go/internal/core/*_amd64.s go/internal/core/*_arm64.s
 # The file, and why it has a list.
 ALLOWED = {
     "Makefile": "the programs of others that ours stands in for",
-    "rust/hashloom-cli/src/sums/programs.rs": "the same programs",
-    "rust/hashloom-cli/src/sums/coreutils.rs": "the algorithms of cksum",
-    "rust/hashloom-cli/src/sums/shasum.rs": "the algorithms of shasum and sha3sum",
-    "rust/hashloom-cli/src/sums/check.rs": "examples in a help text",
-    "rust/hashloom-cli/src/sums/stores.rs": "the algorithms of stores",
+    "rust/hashloom-standins/src/lib.rs": "the same programs",
+    "rust/hashloom-standins/src/coreutils.rs": "the algorithms of cksum",
+    "rust/hashloom-standins/src/shasum.rs": "the algorithms of shasum and sha3sum",
+    "rust/hashloom-list/src/command/check.rs": "examples in a help text",
+    "rust/hashloom-list/src/command/stores.rs": "the algorithms of stores",
     "tools/demo.sh": "examples",
     "bench/adopters/desync.go": "the hash functions of another project",
     "bench/npm.mjs": "the functions of other packages",

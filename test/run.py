@@ -102,7 +102,7 @@ python | more all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
-    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-list/sign \
+    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-manifest/sign \
     --tests --locked
 # Without std the crate has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
@@ -110,8 +110,9 @@ crate-without-std | more all | crates | \
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
-    cargo clippy --quiet --package hashloom-files --package hashloom-list --no-default-features --locked -- -D warnings
-    rust/hashloom-files/* rust/hashloom-list/*
+    cargo clippy --quiet --package hashloom-files --package hashloom-list \
+    --package hashloom-manifest --no-default-features --locked -- -D warnings
+    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/*
 fuse-format | check more all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
     test/fuse/*.rs
 fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings
@@ -129,14 +130,14 @@ torrents-of-others | check more all | +program | {python} test/interop_torrents.
 behind | test all | +program | python3 test/behind.py {program} {require}
     test/behind.py rust/hashloom-files/src/read/*
 manifests | check test all | +program | test/manifest.py {program}
-    test/manifest.py rust/hashloom-list/src/manifest/*
+    test/manifest.py rust/hashloom-manifest/src/* rust/hashloom-signature/src/*
 # Without --require: an OpenSSL with SLH-DSA came in 2025.
 slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
     test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
 malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 door | check test | +program | python3 test/door.py {program} --seed 1 --draws 300
-    test/door.py rust/hashloom-cli/src/door* rust/hashloom-cli/src/sums/only.rs
+    test/door.py rust/hashloom-cli/src/door* rust/hashloom-list/src/command/only.rs
 door | more all | +program | python3 test/door.py {program} --seed 1 --draws 5000
     test/door.py {cli} rust/hashloom-list/src/*
 list-forms | check test all | +program | python3 test/list_forms.py {program} {require}
@@ -146,9 +147,9 @@ covered | test all | +program | {python} test/covered.py {program} {require}
 trees-of-others | check test all | +program | {python} test/trees.py {program} {require} {every}
     test/trees.py rust/hashloom-tree/src/*
 stores | check test all | +program | python3 test/stores.py {program} {require}
-    test/stores.py rust/hashloom-cli/src/sums/* rust/hashloom-list/src/par2.rs
+    test/stores.py rust/hashloom-list/src/command/* rust/hashloom-list/src/par2.rs
 coreutils | check test all | +program | {python} test/coreutils.py {program} {require} {every}
-    test/coreutils.py rust/hashloom-cli/src/sums/*
+    test/coreutils.py rust/hashloom-standins/src/* rust/hashloom-list/src/command/*
 macs | check test all | +program | python3 test/macs.py {program} {require} {huge}
     test/macs.py rust/hashloom-solaris/src/*
 addresses | check test all | +program | python3 test/addresses.py {program} {require} {every}
@@ -196,7 +197,8 @@ WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/dige
 WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
-    "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* rust/*/src/command/*",
+    "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* "
+           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",
@@ -226,7 +228,8 @@ def changed_crates(changed):
         place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/all/(?!main\.)([^/]*)\.rs$)?", file)
         manifest = place and f"{place[1]}/Cargo.toml"
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
-            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-list": "sign"}.get(place[1])
+            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-manifest": "sign",
+                        "rust/hashloom-signature": "sign"}.get(place[1])
             tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
                 place[2] and os.path.exists(file) and f"{place[2]}::")
     tests = tests or {"--package=hashloom": ["kernels::"]}

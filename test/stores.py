@@ -95,7 +95,7 @@ def place(folder, form, digest, data):
 
 
 def forms(folder):
-    rows = (pathlib.Path(__file__).parent.parent / "rust/hashloom-cli/src/sums/stores.rs").read_text()
+    rows = (pathlib.Path(__file__).parent.parent / "rust/hashloom-list/src/command/stores.rs").read_text()
     rows = [line for line in rows.splitlines() if line.startswith('    ("') and "NoObject" not in line and "More(" not in line]
     equal("every form has an example", len(FORMS), len(rows))
     objects = [place(folder, form, digest, RANDOM.randbytes(RANDOM.choice((0, 100, 70_000)) + n + 1)) for n, (form, digest) in enumerate(FORMS)]

@@ -529,7 +529,7 @@ WRITERS = {
     "rust/hashloom/src/rustcrypto_mac.rs": [rust_macs],
     "rust/hashloom/tests/common/mod.rs": [rust_peers],
     "rust/hashloom/tests/all/rustcrypto.rs": [rust_oids],
-    "rust/hashloom-list/src/manifest/line.rs": [rust_line_keys],
+    "rust/hashloom-manifest/src/line.rs": [rust_line_keys],
     "rust/hashloom-solaris/src/lib.rs": [rust_solaris],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],

@@ -26,7 +26,7 @@ tests() { # FILE
     hashloom-torrent/src/verify/*.rs) echo verify verify_random ;;
     hashloom-clients/src/*.rs) echo resume kept ;;
     hashloom-list/src/list.rs) echo list ;;
-    hashloom-list/src/manifest/*.rs) echo manifest ;;
+    hashloom-manifest/src/*.rs) echo manifest ;;
     hashloom-tree/src/*.rs) echo trees ;;
     *) echo "mutants.sh: no tests are named for $1" >&2; exit 2 ;;
     esac
@@ -38,7 +38,7 @@ all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/s
      hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/report.rs
      hashloom-clients/src/content.rs hashloom-clients/src/resume/mod.rs hashloom-clients/src/resume/libtorrent.rs
      hashloom-clients/src/resume/transmission.rs hashloom-clients/src/resume/places.rs
-     hashloom-list/src/list.rs hashloom-list/src/manifest/compare.rs
+     hashloom-list/src/list.rs hashloom-manifest/src/compare.rs
      hashloom-tree/src/rfc6962/proof.rs hashloom-tree/src/dmverity/superblock.rs hashloom-tree/src/dmverity/check.rs"
 
 shard=()

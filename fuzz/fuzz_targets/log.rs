@@ -11,8 +11,8 @@ mod numbers;
 use std::sync::LazyLock;
 
 use hashloom::{Algorithm, hash};
-use hashloom_list::manifest::log::{Entry, Log};
-use hashloom_list::manifest::signature::{SIGNATURES_MAX, Signatures, Signer};
+use hashloom_manifest::log::{Entry, Log};
+use hashloom_signature::{SIGNATURES_MAX, Signatures, Signer};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 

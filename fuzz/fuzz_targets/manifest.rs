@@ -8,7 +8,7 @@
 
 use hashloom::{Algorithm, hash};
 use hashloom_files::paths::by_components;
-use hashloom_list::manifest::{Comparison, Difference, Entry, Kind, Reader, Status, Totals, Writer};
+use hashloom_manifest::{Comparison, Difference, Entry, Kind, Reader, Status, Totals, Writer};
 use libfuzzer_sys::fuzz_target;
 
 fn read(bytes: &[u8]) -> Option<(Vec<Algorithm>, Vec<Entry>, Totals)> {

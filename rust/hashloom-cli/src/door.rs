@@ -14,18 +14,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::{portable, to_path};
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
+use hashloom_frame::output::folder;
+use hashloom_frame::quote::quoted;
+use hashloom_frame::style;
+use hashloom_frame::text::{display, failed};
+use hashloom_list::command::found;
 use hashloom_list::{BadDigest, Parser, read_digest};
 
 use self::beside::{of_files, of_folder};
 use self::kind::{Kind, by_name, kinds};
 use crate::args::Arguments;
-use crate::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
-use crate::output::folder;
-use crate::quote::quoted;
-use crate::sums::found;
-use crate::sums::text_lines::Grammar;
-use crate::text::{display, failed};
-use crate::{style, torrent};
+use crate::torrent;
 
 /// The commands whose options may stand beside a path.
 const COMMANDS: [&[&str]; 5] =
@@ -356,7 +356,7 @@ fn of_one(path: &Path, kind: Kind, has_key: bool) -> Plans {
         Kind::List => {
             // Files beside the list are meant, even if files of these names are in the current folder too.
             let (mut nthere, mut nhere) = (0_u64, 0_u64);
-            found::of_list(path, &mut Grammar::Any(Parser::new()), |entry| {
+            found::of_list(path, &mut Parser::new(), |entry| {
                 let name = to_path(&entry.name);
                 nthere += u64::from(place.join(&name).exists());
                 nhere += u64::from(name.exists());

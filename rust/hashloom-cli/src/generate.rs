@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, Subcommand};
 use clap_complete::Shell;
+use hashloom_frame::output;
+use hashloom_frame::text::{display, failed, reason};
+use hashloom_signature::command::Signer;
 
-use crate::manifest::signature::Signer;
-use crate::sums::programs;
-use crate::text::{display, failed, reason};
-use crate::{output, solaris};
+use crate::solaris;
 
 /// Write manual pages or shell completions.
 ///
@@ -123,7 +123,7 @@ fn offer_files(script: &mut String, command: &Command, label: &str) {
 
 /// The programs that the binary can be called as.
 fn stand_in_programs() -> Vec<Command> {
-    let sums = programs::helps().map(|(program, help)| page::command_of_help(program, &help));
+    let sums = hashloom_standins::helps().map(|(program, help)| page::command_of_help(program, &help));
     [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
 }
 

@@ -6,15 +6,9 @@
 #![deny(unsafe_code)]
 
 mod args;
-mod bench;
 mod door;
 mod generate;
-mod kernels;
-mod machine;
-mod manifest;
 mod slh;
-mod sums;
-mod timing;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -25,12 +19,13 @@ use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
+use hashloom_bench::{bench, kernels};
 use hashloom_clients::command as clients;
-use hashloom_frame::{
-    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, passphrase, printing, progress,
-    quote, secrets, stdio, style, table, text, units, work,
-};
+use hashloom_frame::{exit, input, interrupt, isa, memory, names, output, secrets, stdio, style, text, work};
+use hashloom_list::command as sums;
+use hashloom_manifest::command as manifest;
 use hashloom_solaris as solaris;
+use hashloom_standins as standins;
 use hashloom_torrent::command as torrent;
 use hashloom_tree::command as tree;
 use hashloom_work::command as pow;
@@ -97,7 +92,7 @@ fn instead(words: &[OsString]) -> Option<Result<u8, String>> {
     let (program, words) = words.split_first()?;
     let first = words.first()?.to_str().unwrap_or_default();
     if first.ends_with("sum") {
-        if let Some(status) = sums::programs::called(first, words, isa::of_environment().as_deref()) {
+        if let Some(status) = standins::called(first, words, isa::of_environment().as_deref()) {
             return Some(Ok(status));
         }
     }
@@ -138,7 +133,7 @@ fn as_other_program() -> Option<u8> {
         "mac" => Some(solaris::mac::called(&arguments, isa::of_environment().as_deref())),
         _ => {
             let isa = isa::of_environment();
-            sums::programs::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
+            standins::called(program, &arguments, isa.as_deref()).or_else(|| refused(program))
         }
     }
 }
@@ -146,7 +141,7 @@ fn as_other_program() -> Option<u8> {
 /// Refuses the names of other programs that make checksums, such as `b3sum`: as a list of commands, their arguments
 /// would be misread. Returns the exit status.
 fn refused(program: &str) -> Option<u8> {
-    let can = sums::programs::names().collect::<Vec<_>>().join(", ");
+    let can = standins::names().collect::<Vec<_>>().join(", ");
     program.ends_with("sum").then(|| {
         let message = format!(
             "hashloom is called as {program}, for which it cannot stand in: it can for {can}, digest and mac. \
@@ -194,7 +189,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Check(options) => {
             // The lists tell which algorithms they use.
             restrict(isa, &[])?;
-            sums::check::run(options)
+            sums::check::run(options, manifest::each_file)
         }
         Command::Manifest { command } => {
             restrict(isa, &[])?;

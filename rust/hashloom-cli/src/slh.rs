@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
 use hashloom::slh_dsa::{Error, Message, ParameterSet, Randomness, SigningKey, VerifyingKey, Work};
-use hashloom_list::manifest::signature::why_no_key;
+use hashloom_frame::names::with_suffix;
+use hashloom_signature::command::{read, read_secret};
+use hashloom_signature::why_no_key;
 
 use crate::exit::{EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::manifest::signature::{read, read_secret};
-use crate::manifest::with_suffix;
 use crate::text::{display, failed, reason};
 use crate::work::Threads;
 use crate::{input, interrupt, output, secrets, style};

@@ -27,6 +27,13 @@ pub fn is_any(name: &str) -> bool {
     ANY.parse_ref(&Command::new("hashloom"), None, name).is_ok()
 }
 
+/// Appends to a file name: `FILE.partial` of `FILE`.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// The last part of a path, in the form of lists; empty if the path has none.
 pub fn of_path(path: &Path) -> Vec<u8> {
     path.file_name().map_or(vec![], |name| portable(Path::new(name)).into_owned())

@@ -5,14 +5,13 @@
 //! |---|---|
 //! | lists of checksums | [`Parser`], [`Writer`]; all forms are told there |
 //! | the digest of one file, as somebody copied it | [`read_digest`] |
-//! | the files of a folder, now and later | [`manifest`] |
-//! | signatures of manifests | [`manifest::signature`]; the feature `sign` makes them |
-//! | a signed log of manifests | [`manifest::log`] |
 //! | the block lists of PAR 2.0 files | [`Par2`] |
 #![deny(missing_docs, unsafe_code)]
 
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 mod list;
-pub mod manifest;
 mod par2;
 
 pub use list::{

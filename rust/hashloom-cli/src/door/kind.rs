@@ -9,17 +9,16 @@ use std::path::{Path, PathBuf};
 
 use hashloom::slh_dsa::ParameterSet;
 use hashloom_files::paths::portable;
+use hashloom_frame::input::Kept;
+use hashloom_frame::names::{self, with_suffix};
+use hashloom_frame::quote::quoted;
 use hashloom_list::Parser;
-use hashloom_list::manifest::Reader;
+use hashloom_list::command::found;
+use hashloom_list::command::only::has_digests;
+use hashloom_manifest::Reader;
+use hashloom_manifest::command::each_file;
 
 use super::beside::are_named;
-use crate::input::Kept;
-use crate::manifest::with_suffix;
-use crate::names;
-use crate::quote::quoted;
-use crate::sums::found;
-use crate::sums::only::has_digests;
-use crate::sums::text_lines::Grammar;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -114,7 +113,7 @@ pub fn is_manifest(path: &Path) -> bool {
 
 /// Whether most lines of a file are those of a list, or the file is a manifest.
 pub fn is_list(path: &Path) -> bool {
-    found::of_list(path, &mut Grammar::Any(Parser::new()), |_| ()).is_some() || is_manifest(path)
+    found::of_list(path, &mut Parser::new(), |_| ()).is_some() || is_manifest(path)
 }
 
 /// The ends of the names of signatures, and what checks one: {} stands for the file.
@@ -161,7 +160,7 @@ pub fn is_signature(path: &Path) -> bool {
     let looks_so =
         head(path).is_some_and(|head| is_binary(&head) || begins.iter().any(|begin| head.starts_with(begin)));
     let name = names::of_path(path);
-    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path)
+    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path, each_file)
 }
 
 /// The file that a signature of this name is of.

@@ -170,7 +170,7 @@ added       y
     for command in ["check", "diff"] {
         let help = done(folder.path(), &[command, "--help"]);
         let states = help.split("States of an entry:").nth(1).unwrap();
-        for status in hashloom_list::manifest::Status::ALL.iter().filter(|&&status| status.to_string() != "same") {
+        for status in hashloom_manifest::Status::ALL.iter().filter(|&&status| status.to_string() != "same") {
             assert!(states.contains(&format!("\n  {status}")) || states.contains(&format!(", {status}\n")), "{status}");
         }
     }

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use crate::common::{Ran, hashloom, mode, sha256, status, stderr, stdout};
 use hashloom_files::run::Options;
 use hashloom_files::state::State;
-use hashloom_list::manifest::Scan;
+use hashloom_manifest::Scan;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign")
@@ -590,7 +590,7 @@ fn a_signature_covers_what_was_read_or_signed_before() {
 
 /// The key by which the progress of a run with this secret key is authenticated.
 fn state_key(folder: &Path, name: &str) -> [u8; 32] {
-    let key = hashloom_list::manifest::signature::Signer::parse(&read(folder, name), None).unwrap();
+    let key = hashloom_signature::Signer::parse(&read(folder, name), None).unwrap();
     *key.state_key()
 }
 

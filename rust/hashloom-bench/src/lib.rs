@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `hashloom bench` and `hashloom kernels`.
+#![deny(unsafe_code)]
+
+pub mod bench;
+pub mod kernels;
+mod machine;
+mod timing;
