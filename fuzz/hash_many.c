@@ -246,7 +246,8 @@ static void check_cut(const hl_alg_info *alg, const uint8_t *base, size_t stride
     const size_t size = next_byte() % alg->digest_nbytes + 1;
     uint8_t *const digests = digest_memory.end - n * size, right[HL_DIGEST_MAX_NBYTES];
     const hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
-                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride, .nbytes = row_nbytes}};
+                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride,
+                                     .nbytes = row_nbytes}};
 
     memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
     if (hl_run(&job) != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))

@@ -541,8 +541,8 @@ static void check_merkle(void)
                 size_t at = i, left = n, used = 0;
                 uint8_t node[1 + 2 * NODE] = {1};
                 memcpy(nodes, leaves, sizeof leaves);
-                CHECK(hl_merkle_root(rule, depth, nodes, n, root, i, proof, &nproof) == HL_OK, "rule %d, leaf %zu of %zu",
-                      (int)rule, i, n);
+                CHECK(hl_merkle_root(rule, depth, nodes, n, root, i, proof, &nproof) == HL_OK,
+                      "rule %d, leaf %zu of %zu", (int)rule, i, n);
                 memcpy(node + 1, leaves + i * NODE, NODE);
                 for (; left > 1 || used < nproof; at /= 2, left -= left / 2) {
                     if (rule == HL_MERKLE_RFC6962 && (at ^ 1) >= left)

@@ -460,7 +460,8 @@ static void check_price(const uint8_t *pool)
 #if HLI_X86
     static const uint8_t long_message[1 << 16];
     hl_slice some[64], all_long[64];
-    struct hli_plan plan = {.choice = CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL_PLAIN << CHOICE_TUNE | ((1u << ISA_sha) - 1),
+    struct hli_plan plan = {.choice = CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL_PLAIN << CHOICE_TUNE |
+                                      ((1u << ISA_sha) - 1),
                             .first.alg = hl_alg_find(HL_SHA256)};
     const hl_messages few = {.count = 8, .base = all_long, .layout = HL_SLICES};
     const hl_messages many = {.count = 64, .base = some, .layout = HL_SLICES};
@@ -473,7 +474,8 @@ static void check_price(const uint8_t *pool)
         all_long[i] = (hl_slice){long_message, sizeof long_message};
     }
     CHECK(hli_has_price(plan.choice) && !hli_has_price(hli_without_price(plan.choice)), "%#x", (unsigned)plan.choice);
-    CHECK(!hli_has_price(CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL << CHOICE_TUNE | ((1u << ISA_sha) - 1)), "others pay nothing");
+    CHECK(!hli_has_price(CHOICE_KNOWN | (uint32_t)HLI_TUNE_INTEL << CHOICE_TUNE | ((1u << ISA_sha) - 1)),
+          "others pay nothing");
     CHECK(hli_spares_power(&plan, &few), "few messages, of any length");
     CHECK(!hli_spares_power(&plan, &bulk), "a long call");
     for (uint64_t since = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - since < 20000000;)

@@ -63,7 +63,8 @@ wheel() {
         archive=$(CARGO_TARGET_DIR=$root/target archive_of_crates)
         [ -f "$archive" ] || { echo "cargo built no library"; return 1; }
         links=target.$(rustc -vV | sed -n 's/^host: //p').hashloom
-        profile+=(--config "$links.rustc-link-lib=['static=hashloom']" --config "$links.rustc-env.HASHLOOM_COMPILER='cc'"
+        profile+=(--config "$links.rustc-link-lib=['static=hashloom']"
+            --config "$links.rustc-env.HASHLOOM_COMPILER='cc'"
             --config "$links.rustc-link-search=['native=${archive%/*}']")
     fi
     (cd "$root/python" &&
@@ -124,7 +125,8 @@ found() {
 store() {
     environment "$logs/store" "$python" --requirement "$root/python/tests/store.txt" &&
         into "$logs/store" &&
-        (cd "$logs" && "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_store.py" &&
+        (cd "$logs" &&
+            "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_store.py" &&
             "$logs/store/bin/python" -m doctest "$root/docs/store.md")
 }
 
@@ -132,7 +134,8 @@ store() {
 models() {
     environment "$logs/models" "$python" model-signing pyopenssl pytest &&
         into "$logs/models" &&
-        (cd "$logs" && "$logs/models/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_model.py")
+        (cd "$logs" &&
+            "$logs/models/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_model.py")
 }
 
 # Spark and Dask with workers in processes of their own.

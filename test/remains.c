@@ -405,7 +405,8 @@ static hl_status make_call(const struct call *c)
                                           .digests = tags, .keys = keys, .key_stride = sizeof keys[0]})); break;
     case LONG:
     case AGAIN:
-    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .is_secret = alg->ending < HL_COUNTED,
+    case BEGUN: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg,
+                                      .is_secret = alg->ending < HL_COUNTED,
                                       .messages = {.count = c->count, .base = messages}, .digests = tags,
                                       .begin = inner[0], .again = c->kind == AGAIN ? other_body() : 0,
                                       .digest_nbytes = c->kind == LONG ? LONG_NBYTES : 0,
@@ -516,7 +517,9 @@ static hl_status make_slh_call(unsigned what)
     case SLH_KEYGEN: CALL(hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work)); break;
     case SLH_SIGN: CALL(hl_slh_sign(set->set, slh.secret, &slh_message, NULL, slh.signature, &slh_work)); break;
     case SLH_BEGIN_KEYGEN: CALL(hl_slh_begin_keygen(&slh.task, set->set, slh.seeds, slh.secret)); break;
-    case SLH_BEGIN_SIGN: CALL(hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature)); break;
+    case SLH_BEGIN_SIGN:
+        CALL(hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature));
+        break;
     case SLH_FORS: CALL(hl_slh_part(&slh.task, 0, slh.scratch, sizeof slh.scratch)); break;
     case SLH_LAST: CALL(hl_slh_part(&slh.task, slh.task.nparts - 1, slh.scratch, sizeof slh.scratch)); break;
     default: CALL(hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch)); break;

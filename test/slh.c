@@ -15,12 +15,18 @@ enum { SIGNATURE_MAX_NBYTES = 49856, MANY = 19, POISON = 0xa5 };
 static const struct {
     const char *key, *pure, *internal;
 } known[] = {
-    {"c6222658caa895a5", "bed24c69990ffebe", "c87cdde2dafcab16"}, {"aeac2d25bfffa727", "c2edd90ee111e7fe", "1bdb08e083d43690"},
-    {"648556cbd4242221", "3e4a24887e62bf3a", "c5c3e09c4e2d4dd5"}, {"215e7d26a839c7a4", "b9045eb5ae42c6d6", "bd3f28ac8fd01c0d"},
-    {"a1780858c5f51d4f", "7aa61d1de29c6013", "0f3dc7da1e95a63d"}, {"bf4bb00e781152e8", "3a3d24b59b8d1a3d", "f68c927a95b6fc8c"},
-    {"13d9d4e00ef66bcd", "75ef3ecf5b930afe", "adb1a475f0681f82"}, {"280f02ab4e023b7d", "066408639e284e1e", "9c455b931a77c532"},
-    {"56e57696c22b826a", "9fa6d39ab92829fa", "9e0bd18331ed48c9"}, {"c9d3642a556c8f4e", "4511b8e4a08ae7be", "4efcc1fb4e763401"},
-    {"6745eeba8b394f5a", "13431d9b6d8cdb15", "22d0c1401967806c"}, {"e220d3dd97def0d1", "55b5457d892ac5b3", "cf07d4a6a99c573a"},
+    {"c6222658caa895a5", "bed24c69990ffebe", "c87cdde2dafcab16"},
+    {"aeac2d25bfffa727", "c2edd90ee111e7fe", "1bdb08e083d43690"},
+    {"648556cbd4242221", "3e4a24887e62bf3a", "c5c3e09c4e2d4dd5"},
+    {"215e7d26a839c7a4", "b9045eb5ae42c6d6", "bd3f28ac8fd01c0d"},
+    {"a1780858c5f51d4f", "7aa61d1de29c6013", "0f3dc7da1e95a63d"},
+    {"bf4bb00e781152e8", "3a3d24b59b8d1a3d", "f68c927a95b6fc8c"},
+    {"13d9d4e00ef66bcd", "75ef3ecf5b930afe", "adb1a475f0681f82"},
+    {"280f02ab4e023b7d", "066408639e284e1e", "9c455b931a77c532"},
+    {"56e57696c22b826a", "9fa6d39ab92829fa", "9e0bd18331ed48c9"},
+    {"c9d3642a556c8f4e", "4511b8e4a08ae7be", "4efcc1fb4e763401"},
+    {"6745eeba8b394f5a", "13431d9b6d8cdb15", "22d0c1401967806c"},
+    {"e220d3dd97def0d1", "55b5457d892ac5b3", "cf07d4a6a99c573a"},
 };
 
 static uint8_t seeds[96], secret[128], signature[SIGNATURE_MAX_NBYTES + 1], other[SIGNATURE_MAX_NBYTES];
@@ -120,7 +126,8 @@ static void check_many(const hl_slh_info *set)
         right[i] = kind > 3 || (kind == 3 && stride == 0);
         all &= right[i];
     }
-    const hl_status status = hl_slh_verify_many(set->set, keys, stride, messages, signatures, nbytes, count, valid, &work);
+    const hl_status status = hl_slh_verify_many(set->set, keys, stride, messages, signatures, nbytes, count, valid,
+                                                &work);
     CHECK(status == (all ? HL_OK : HL_ETAG) && memcmp(valid, right, sizeof valid) == 0, "%zu signatures", count);
 }
 
@@ -144,7 +151,8 @@ static void check_set(const hl_slh_info *set, size_t i)
     CHECK(hl_slh_begin_sign(&task, set->set, secret, &internal, random, signature) == HL_OK, "begin");
     for (uint32_t part = task.nparts; part-- > 0;)
         CHECK(hl_slh_part(&task, part, work.scratch, nscratch) == HL_OK, "part %u", part);
-    CHECK(hl_slh_end(&task, work.scratch, nscratch) == HL_OK && is_digest(signature, nbytes, known[i].internal), "parts");
+    CHECK(hl_slh_end(&task, work.scratch, nscratch) == HL_OK && is_digest(signature, nbytes, known[i].internal),
+          "parts");
     CHECK(task.set == 0 && hl_slh_part(&task, 0, work.scratch, nscratch) == HL_ESTATE, "ended");
     CHECK(verify(set, key, &internal, signature, nbytes) == HL_OK, "verify what parts made");
 
@@ -159,7 +167,8 @@ static void check_set(const hl_slh_info *set, size_t i)
     while (last > set->n && ((uint8_t *)&task)[last] == ((uint8_t *)&before)[last])
         last--;
     ((uint8_t *)&task)[last] ^= 16, ((uint8_t *)&task)[last - set->n] ^= 16;
-    CHECK(hl_slh_end(&task, work.scratch, nscratch) == HL_ESTATE && are_all(signature, nbytes, 0), "byte %zu changed", last);
+    CHECK(hl_slh_end(&task, work.scratch, nscratch) == HL_ESTATE && are_all(signature, nbytes, 0), "byte %zu changed",
+          last);
     CHECK(task.set == 0, "ended by an error");
 }
 
@@ -203,8 +212,8 @@ static void check_refusals(void)
     bad.context = &left;
     CHECK(SIGN(&pure, &bad) == HL_ESTOPPED && are_all(signature, nbytes, 0), "stopped");
     left = 0;
-    CHECK(hl_slh_verify_many(set->set, key, 0, &pure, signatures, &nbytes, 1, &valid, &bad) == HL_ESTOPPED && valid == 0,
-          "stopped verifying");
+    CHECK(hl_slh_verify_many(set->set, key, 0, &pure, signatures, &nbytes, 1, &valid, &bad) == HL_ESTOPPED &&
+          valid == 0, "stopped verifying");
     left = 0;
     memset(other, POISON, sizeof other);
     CHECK(hl_slh_keygen(set->set, seeds, other, &bad) == HL_ESTOPPED && are_all(other, set->secret_nbytes, 0),

@@ -287,7 +287,10 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
-        return round_number > ROUNDS + 1 ? child_slh() : round_number > ROUNDS ? child_keys() : round_number == ROUNDS ? child_streams() : child();
+        return round_number > ROUNDS + 1 ? child_slh()
+               : round_number > ROUNDS   ? child_keys()
+               : round_number == ROUNDS  ? child_streams()
+                                         : child();
     }
     test_start(argc, argv);
     for (int i = 0; i <= ROUNDS + 2; i++) {

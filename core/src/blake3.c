@@ -16,7 +16,8 @@
 #include "one.h"
 
 enum { CV_NBYTES = 32, DEPTH = 54 };
-enum { PARTIAL = 32, BATCH = 128, MANY = 256 }; /* chunks in lanes together: not full, of whole messages, of one message */
+/* Chunks in lanes together: that are not full, of whole messages, of one message. */
+enum { PARTIAL = 32, BATCH = 128, MANY = 256 };
 enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8, KEYED_HASH = 16, CONTEXT = 32, MATERIAL = 64 };
 
 /* The places of words in a state (alg/blake.lanes.h). Streams alone have the last two: the key, and the flags of every

@@ -687,7 +687,8 @@ void hli_hash(struct hli_plan *plan, const hl_messages *all)
     hash_in(plan, all, NULL);
 }
 
-HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all, size_t first)
+HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
+                                    size_t first)
 {
     struct window window; /* its states stay unused, so that there is room for messages */
     uint8_t *const room = (uint8_t *)window.states;

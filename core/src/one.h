@@ -132,7 +132,8 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hl_state state;
 
     if (nbytes == 64 && nbefore == 0 && hli_body(alg) == HL_BODY_SHA256 && kernel->nlanes == 1 &&
-        hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node; copies, or all would be in memory throughout */
+        hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node */
+        /* Copies: a parameter whose address is taken would be in memory throughout the function. */
         const struct hli_whole whole = {begin, 0, 1, hli_sha256_schedule_64, alg->digest_nbytes, 1, 64, 0};
         const uint8_t *const node = data;
         uint8_t *const to = digest;

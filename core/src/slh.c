@@ -14,8 +14,8 @@
  *
  *   h' = h / d    height of an XMSS tree
  *   len           chains of a one-time key
- *   tree node z   a node of height z. Nodes of all trees of a kind are numbered from left to right, tree after tree: a node's
- *                 parent is its number halved.
+ *   tree node z   a node of height z. Nodes of all trees of a kind are numbered from left to right, tree after tree: a
+ *                 node's parent is its number halved.
  */
 #include "chain.h"
 #include "job.h"
@@ -336,7 +336,8 @@ static void keep_path(const struct slh *s, const struct forest *f, const uint8_t
     if (f->signature == NULL || across == 0)
         return;
     for (uint32_t tree = first >> across; tree <= (first + count - 1) >> across; tree++) {
-        const uint32_t wanted = (tree << across) + (chosen_leaf(s, f, tree) >> z ^ 1) - first; /* wraps if it is before */
+        /* Wraps if it is before. */
+        const uint32_t wanted = (tree << across) + (chosen_leaf(s, f, tree) >> z ^ 1) - first;
         if (wanted < count)
             hli_copy(part_of(s, f, tree) + ((f->is_fors ? 1 : s->len) + z) * (size_t)n, nodes + wanted * (size_t)n, n);
     }
@@ -509,7 +510,8 @@ static void sort(const uint8_t *digits, size_t count, int from_lowest, uint16_t 
 }
 
 /* The chains of all layers' signatures. Layer j signs roots[j]. */
-static void sign_roots(const struct slh *s, const struct forest *f, struct scratch *scratch, const uint8_t *const roots[])
+static void sign_roots(const struct slh *s, const struct forest *f, struct scratch *scratch,
+                       const uint8_t *const roots[])
 {
     const unsigned n = s->set->n;
     const size_t count = s->set->d * s->len;

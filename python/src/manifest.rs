@@ -160,7 +160,9 @@ impl Listing {
     /// The entries, if every file has its digests.
     fn settled(&self) -> PyResult<Vec<Entry>> {
         let entries: Vec<Entry> = self.entries().iter().flatten().cloned().collect();
-        let is_open = |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != self.algorithms.len());
+        let count = self.algorithms.len();
+        let is_open =
+            |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
         match entries.iter().find(is_open) {
             Some(entry) => Err(PyRuntimeError::new_err(format!("no digests of {}", entry.path.escape_ascii()))),
             None => Ok(entries),
