@@ -46,6 +46,8 @@
 #else
 #  define NAMED blake2b
 #endif
+#define ROOM  16
+#define ORDER LV_COUNTED
 
 /* Each of these is one operation of the four mixing functions. */
 #define MIX_ADD(a0, a1, a2, a3, x0, x1, x2, x3) \
@@ -143,8 +145,8 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
 }
 
-LV_BLOCKS(lv, NAMED, 16, LV_COUNTED)
-LV_COUNTED_WHOLE(lv, NAMED, NSTATE, 16)
+#include "../lanes/blocks.inc.h"
+#include "../lanes/whole.inc.h"
 
 #undef lv
 #undef LV
@@ -158,6 +160,8 @@ LV_COUNTED_WHOLE(lv, NAMED, NSTATE, 16)
 #undef R4
 #undef NBYTES
 #undef NSTATE
+#undef ROOM
+#undef ORDER
 #undef MIX_ADD
 #undef MIX_ROR
 #undef MIX

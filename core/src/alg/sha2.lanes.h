@@ -43,6 +43,8 @@
 #  define SMALL_SIGMA0(x) lv64_xor3(lv64_ror(x, 1), lv64_ror(x, 8), lv64_shr(x, 7))
 #  define SMALL_SIGMA1(x) lv64_xor3(lv64_ror(x, 19), lv64_ror(x, 61), lv64_shr(x, 6))
 #endif
+#define NSTATE 8
+#define ORDER  1
 
 #define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
 
@@ -173,7 +175,7 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, 16, 1)
+#  define ROOM 16
 #else
 #  define COMPUTED(t)  LV(add)(w[t], LV(splat)(k[t]))
 /* Words are loaded again for each use: gcc keeps them in registers that it lacks, and spills. */
@@ -198,8 +200,9 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, NROUNDS, 1)
+#  define ROOM NROUNDS
 #endif
+#include "../lanes/blocks.inc.h"
 
 #define GIVEN(t) LV(splat)(schedule[t])
 
@@ -214,7 +217,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
+#include "../lanes/whole.inc.h"
 
 #if SHA2_WORD == 32 && LANES > 1 && HLI_ALG(slh)
 /* Rounds 4 to 63 of the block w behind the first four, which have left `fourth`, and the sum with the state `begin`. w
@@ -366,6 +369,9 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef LANES
 #undef WORD
 #undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef NROUNDS
 #undef K
 #undef BIG_SIGMA0
