@@ -509,7 +509,7 @@ pub struct hl_slh_message {
     pub data: *const c_void,
     /// Its length in bytes.
     pub nbytes: usize,
-    /// What the signature is for. Not with [`HL_SLH_INTERNAL`].
+    /// Bytes that tell what the signature is for. Not with [`HL_SLH_INTERNAL`].
     pub context: *const c_void,
     /// 0 to 255.
     pub context_nbytes: usize,
@@ -519,7 +519,7 @@ pub struct hl_slh_message {
     pub prehash: u32,
 }
 
-/// What a call of SLH-DSA works with.
+/// The memory of a call of SLH-DSA, and a function that may stop the call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hl_slh_work {

@@ -168,8 +168,8 @@ examples() {
             "$root/README.md")
 }
 
-# What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where
-# unshare may cut it off.
+# Builds the source distribution twice, compares both, and installs from one: with maturin alone, an empty home, and
+# no network where unshare may cut it off.
 source_distribution() {
     local work=$logs/sdist
     rm -rf "$work" && mkdir -p "$work"

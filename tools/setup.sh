@@ -378,8 +378,7 @@ if [ ${#rows[@]} -gt 0 ]; then
     [ ${#packages[@]} -eq 0 ] || ! may_install || install "${packages[@]}"
 fi
 
-# What still does not work ends the script, or leaves out parts of the tests. The command comes first, as all else
-# follows from it.
+# A missing need of the command ends the script; other missing needs leave out parts of the tests.
 lacking=() lost=() without=()
 while read -r need of parts; do
     [ -n "$need" ] || continue

@@ -15,10 +15,10 @@
  *   lengths     In bytes. Zero is a length like any other; the data pointer may then be NULL.
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
- *   overlap     Messages may overlap each other. What a call writes must not overlap what the call reads or writes
- *               besides, but for rows (HL_ROWS), as where a layer of a tree is hashed in place: digests may lie over
- *               the rows and between them, if digest i ends before row i + 1 begins, and digests are no further apart
- *               than rows. Otherwise HL_EJOB.
+ *   overlap     Messages may overlap each other. Nothing that a call writes may overlap anything else that it reads or
+ *               writes. One exception: digests may lie over rows (HL_ROWS) and between them, as where a layer of a tree
+ *               is hashed in place, if digest i ends before row i + 1 begins and digests are no further apart than
+ *               rows. Otherwise HL_EJOB.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: an error leaves digests
  *               and contexts unchanged.
  *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard. It
@@ -149,10 +149,10 @@ typedef enum hl_ending {
     HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
     HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
     HL_XOF          = 2, /* likewise, and the digest may have any length: digest_nbytes is the usual one */
-    HL_COUNTED      = 3, /* by zeros up to the end of the block; the block function takes the number of bytes, and a
-                          * mark of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
-    HL_TREE         = 4  /* likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3
-                          * section 2.1). See hl_blake3_init */
+    HL_COUNTED      = 3, /* by zeros up to the end of the block, which is not empty; the block function takes the
+                          * number of bytes and a mark of the last block (RFC 7693 section 3.3). See hl_blake2_init */
+    HL_TREE         = 4  /* as HL_COUNTED, with flags; a message of more than 1,024 bytes is a tree of such messages
+                          * (BLAKE3 section 2.1). See hl_blake3_init */
 } hl_ending;
 
 typedef struct hl_alg_info {
@@ -176,16 +176,16 @@ HL_API const hl_alg_info *hl_alg_at(size_t i);
 /* The description of one algorithm; NULL if alg is not in enum hl_alg, and of HL_SHA1DC. */
 HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
 
-/* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
- * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they
- * are the "safe hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so
- * that the two messages have different digests even for callers that do not look at the verdict. Byte 20 is that
- * verdict: 1 if an attack was found, or else 0. The others are zeros.
+/* HL_SHA1DC is SHA-1 that detects blocks made by a known collision attack, for Git and others that must go on with
+ * SHA-1. Its digests have 24 bytes. Bytes 0 to 19 are the digest of SHA-1. If an attack was found, they are the "safe
+ * hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so that the two
+ * messages have different digests even for callers that ignore the verdict. Byte 20 is the verdict: 1 if an attack was
+ * found, else 0. Bytes 21 to 23 are zeros.
  *
  * A found attack means that the message is one of two with the same digest of SHA-1: the other one was computed. A
- * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors, which are
- * those of all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
- * practical. Collisions of SHA-1 with fewer steps, of use to nobody, are not looked for. Sources: M. Stevens,
+ * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors: those of
+ * all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
+ * practical. Collisions of SHA-1 with fewer steps, which forge nothing, are not looked for. Sources: M. Stevens,
  * "Counter-cryptanalysis", CRYPTO 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks
  * using unavoidable attack conditions", USENIX Security 2017.
  *
@@ -267,7 +267,7 @@ typedef struct hl_ctx {
     uint32_t reserved;
 } hl_ctx;
 
-/* Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not written. */
+/* Begins a message of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses stay as they are. */
 HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 /* BLAKE2 with parameters (RFC 7693 section 2.5 and 2.8; salt and personalization as in its authors' paper). */
 typedef struct hl_blake2_parameters {
@@ -302,9 +302,8 @@ HL_CALL hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *c
  * The stream is only read. */
 HL_CALL hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
                                     uint8_t *value);
-/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all
- * of subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is
- * HL_ESTATE. */
+/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be whole subtrees, and a
+ * multiple of nchunks: else HL_ESTATE. hl_update or a further subtree must follow: else hl_final is HL_ESTATE. */
 HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t *value);
 
 /* Appends data to the message. */
@@ -518,7 +517,7 @@ typedef struct hl_job {
     const hl_ctx      *begin;         /* streams of alg, each with any number of bytes so far: message i continues the
                                        * one at begin + i * begin_stride (bytes). They are only read. Not with keys.
                                        * HL_TREE: one stream without data, whose key all messages have. */
-    size_t             begin_stride;  /* 0: all messages continue one stream; costs nothing if it has whole blocks */
+    size_t             begin_stride;  /* 0: all messages continue one stream; free if the stream is whole blocks */
     const hl_hmac_key *keys;          /* the key of message i is at keys + i * key_stride; all of one algorithm */
     size_t             key_stride;    /* 0: one key for all messages */
     const hl_kernel   *kernel;        /* only this kernel, as in hl_hash_many_with */
@@ -556,8 +555,9 @@ HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t
  * lie anywhere in `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the
  * limit), with room for the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or
  * zeros.
- * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from
- * below; where RFC 6962 pairs nothing there is none. That room must be apart from the leaves and the root: HL_EJOB. */
+ * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, the
+ * lowest first. A layer of RFC 6962 where the path's node is not paired adds none. HL_EJOB if proof overlaps the leaves
+ * or the root. */
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
                                  size_t index, uint8_t *proof, size_t *nproof);
 
@@ -594,7 +594,7 @@ typedef struct hl_slh_info {
 /* The description of one set, 1 to 12; NULL of any other number, or if the build has no SLH-DSA. */
 HL_API const hl_slh_info *hl_slh_find(hl_slh set);
 
-/* How a message becomes what is signed. */
+/* How a message is signed. */
 typedef enum hl_slh_form {
     HL_SLH_PURE = 0,    /* slh_sign: the message, behind the context (FIPS 205 section 10.2.1) */
     HL_SLH_PREHASH = 1, /* hash_slh_sign: a digest of the message, behind the context (section 10.2.2) */
@@ -612,7 +612,7 @@ typedef struct hl_slh_message {
     uint32_t    prehash;       /* with HL_SLH_PREHASH: an hl_alg, one of SHA-2, SHA-3 and SHAKE (HL_EALG) */
 } hl_slh_message;
 
-/* The memory of a call, and the question whether the call is to stop. */
+/* The memory of a call, and a function that may stop the call. */
 typedef struct hl_slh_work {
     void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after
                                          * calls that have secrets */
@@ -625,7 +625,7 @@ typedef struct hl_slh_work {
 HL_API size_t hl_slh_scratch_nbytes(void);
 
 /* The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Writes
- * secret_nbytes; the last public_nbytes of them are the public key. */
+ * secret_nbytes bytes, of which the last public_nbytes are the public key. */
 HL_CALL hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work);
 /* Signs. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL (deterministic: PK.seed in their
  * place). The signature is verified before the call returns: HL_ESTATE, and zeros, if the machine erred, or if the

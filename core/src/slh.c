@@ -2,10 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A signature is the authentication paths of two kinds of trees, and chains. Their leaves do not depend on each other,
- * nor on what the trees below sign: parts of 16 leaves of XMSS trees (560 to 1,072 chains) and of 1,024 leaves of FORS
- * trees can be computed in any order (hl_slh_part). Their roots, and what each tree signs of the one below, come at the
- * end.
+ * A signature has chains, and authentication paths in two kinds of trees. No leaf depends on another, nor on what the
+ * trees below sign: parts of 16 leaves of XMSS trees (560 to 1,072 chains) and of 1,024 leaves of FORS trees can be
+ * computed in any order (hl_slh_part). The roots, and each tree's signature of the root below, come at the end.
  *
  * All hashes but two are of rows: PK.seed, an address (section 4.2), and one, two or many values of n bytes. With SHA-2
  * PK.seed is a block of its own, hashed once for each key, and the address is short (section 11.2). Rows of one value
@@ -59,7 +58,7 @@ static const hl_slh_info sets[] = {
 };
 #define SET_COUNT (sizeof sets / sizeof *sets)
 
-/* The states behind PK.seed. They do not begin at 0, as begin_stride may not be 0 where `begins` counts. */
+/* The states behind PK.seed. begin_stride is their offset here: not 0, which would mean one state for all messages. */
 struct seeded {
     uint64_t unused;
     hl_state f, h;
@@ -129,8 +128,7 @@ HLI_INLINE size_t minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Overwrites what secrets leave on the stack: below the frames of this file's functions, which hold none but in
- * rows. */
+/* Overwrites secrets on the stack below this file's functions, which hold secrets only in rows. */
 static void forget(void)
 {
     enum { FRAMES_NBYTES = 15 << 10 };
@@ -327,7 +325,7 @@ static uint32_t chosen_leaf(const struct slh *s, const struct forest *f, unsigne
     return f->is_fors ? f->place->fors[tree] : leaf_at(s, f->place, f->first + tree);
 }
 
-/* Copies those of `count` nodes of height z, from number `first` on, that are on a path. */
+/* Copies the nodes on a path out of `count` nodes of height z, from number `first` on. */
 static void keep_path(const struct slh *s, const struct forest *f, const uint8_t *nodes, uint32_t first, uint32_t count,
                       unsigned z)
 {
@@ -355,8 +353,7 @@ static void put_node(const struct slh *s, const struct forest *f, uint8_t *row, 
     hli_store32(row + s->word3, f->is_fors ? number : number & ((UINT32_C(1) << across) - 1), 1);
 }
 
-/* From `count` nodes of height z, the first of which has that number, to those of height `top`, in place; and the paths
- * between. */
+/* Replaces `count` nodes of height z, from number `first` on, by those of height `top`. Copies the paths between. */
 static void climb(const struct slh *s, const struct forest *f, struct scratch *scratch, uint8_t *nodes, uint32_t first,
                   uint32_t count, unsigned z, unsigned top)
 {
@@ -379,7 +376,7 @@ static void climb(const struct slh *s, const struct forest *f, struct scratch *s
     }
 }
 
-/* Leaves of FORS (section 8.2), from that number on. */
+/* Leaves of FORS (section 8.2), from number `first` on. */
 static void fors_leaves(const struct slh *s, const struct forest *f, struct scratch *scratch, uint32_t first,
                         uint32_t count, uint8_t *leaves)
 {
@@ -847,7 +844,7 @@ static struct scratch *scratch_in(void *memory, size_t nbytes)
     return memory == NULL || nbytes < hl_slh_scratch_nbytes() ? NULL : (struct scratch *)at;
 }
 
-/* Nothing else in a scratch is secret, once a call is done: nodes are what signatures show, or hashes of secrets. */
+/* Wipes all that is secret in a scratch after a call. Its nodes are in signatures, or hashes of secrets. */
 static void wipe_rows(struct scratch *scratch)
 {
     hli_wipe(scratch->rows, sizeof scratch->rows);
@@ -994,8 +991,8 @@ static HLI_NOINLINE void finish(struct slh *s, struct task *t, struct scratch *s
     sign_roots(s, &trees, scratch, signed_by);
 }
 
-/* Whether the signature that was just made is right: a machine that erred would give a forger a second signature of a
- * one-time key. It does not find every such error (Castelnovi, Martinelli, Prest 2018). */
+/* Whether the signature just made is right: an error of the machine could give a forger a second signature of a
+ * one-time key. Not every such error is found (Castelnovi, Martinelli, Prest 2018). */
 static HLI_NOINLINE int is_right(struct slh *s, struct scratch *scratch, const struct task *t)
 {
     struct group *const g = &scratch->group;
@@ -1124,7 +1121,7 @@ hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_
     struct slh s;
     int all = 1;
 
-    if (!HLI_ALG(slh)) /* gcc keeps what it calls, unless it knows this early */
+    if (!HLI_ALG(slh)) /* first: else gcc keeps the functions called below */
         return HL_EALG;
     if (status == HL_OK && (info == NULL || open(&s, info) != HL_OK))
         status = HL_EALG;

@@ -74,8 +74,8 @@ fn filter_of(wanted: &Wanted) -> PyResult<Filter> {
     filter.lengths(lengths).map_err(|error| wrong(&error))
 }
 
-/// What a listing begins with: the algorithms, the filter and the manifest. If there is one, it decides, and it is read
-/// to its end.
+/// Parses the arguments of a listing: algorithms, filter, manifest. A manifest is read to its end, and its algorithms
+/// and filter replace the others.
 fn begun(
     py: Python<'_>,
     algorithms: &[String],

@@ -428,7 +428,7 @@ def state_after(body, lane, nblocks, nwords=16):
 
 
 def later(kernel, step):
-    """What, in place of an atom, is so many blocks further on."""
+    """For an atom, its counterpart `step` blocks further on."""
     standard = STANDARDS[kernel.body]
 
     def word(number):

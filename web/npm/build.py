@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 CLANG = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
-# Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one.
+# Compiled and linked apart. Linked without -O: with it clang would run binaryen's wasm-opt where that is installed.
 FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory",
          "-msimd128", "-DHL_NO_SHA1DC"]
 # hl_alg_at is for test/proof.

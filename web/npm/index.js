@@ -38,7 +38,7 @@ const NODE_NBYTES = 32;
 const DEPTH_MAX = 64;
 const encoder = new TextEncoder();
 
-// What the classes below share, and nobody else sees.
+// Names of properties that only the classes below can read.
 const [OWNER, KIND, STATE] = [Symbol('owner'), Symbol('kind'), Symbol('state')];
 const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'length'].map(Symbol);
 

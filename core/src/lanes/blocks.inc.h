@@ -5,14 +5,14 @@
  * A body includes it once, behind its block function, and defines
  *
  *   lv, LV(op)  the lane word and its operations: lv32, lv32_##op
- *   NAMED       the body's name. <NAMED>_block(state, w, msg, offset, staging, more) hashes the block w, which is the one
- *               at `offset`, and stages the next one if there is `more`. It may overwrite w
+ *   NAMED       the body's name. <NAMED>_block(state, w, msg, offset, staging, more) hashes the block w, which is the
+ *               one at `offset`, and stages the next one if there is `more`. It may overwrite w
  *   ROOM        words of w: the block's 16, or more that the block function computes from them
  *   NSTATE      words of the state
  *   ORDER       of the words: 1 big-endian, 0 little-endian, or LV_COUNTED
  *
- * If blocks are staged, the last one is written out once more, without stages: a short message has only that block. Both
- * are functions of their own, so that their frames are not on the stack together.
+ * If blocks are staged, the last one is written out once more, without stages: a short message has only that block.
+ * Both are functions of their own, so that their frames are not on the stack together.
  */
 #if !LV_STAGES
 LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)

@@ -71,7 +71,7 @@
 
 #define LV_PRAGMA(x) _Pragma(#x)
 #define LV_UNROLL(n) LV_PRAGMA(GCC unroll n)
-/* A loop that the compiler may write out only if the text may be long. */
+/* A loop that the compiler must not write out where the text of the assembly has to be short. */
 #if HLI_SMALL
 #  define LV_LOOP LV_UNROLL(1)
 #else
@@ -124,7 +124,7 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
     const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
 #if LV_STAGES
 #  define LV_BLOCK_FN LV_FN
-/* Words that are no block at msg: block b of whole messages; or given ones of every lane, or the same for all lanes. */
+/* A block that is not at msg: block b of whole messages, or words, of each lane or the same for all lanes. */
 struct given {
     const struct hli_whole *whole;
     const size_t *nbytes;

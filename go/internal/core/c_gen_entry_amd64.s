@@ -876,7 +876,7 @@ L210:
 	ADDQ $16, R12
 	RET
 
-TEXT plan_pair_anew<>(SB), NOSPLIT, $0-0
+TEXT plan_unknown_pair<>(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVQ BP, -16(R12)
 	SUBQ $16, R12
@@ -2228,7 +2228,7 @@ L455:
 	RET
 	PCALIGN $16
 L468:
-	CALL plan_pair_anew<>(SB)
+	CALL plan_unknown_pair<>(SB)
 	ADDQ $16, R12
 	MOVL AX, DX
 	MOVL DX, AX

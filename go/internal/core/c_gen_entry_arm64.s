@@ -777,7 +777,7 @@ L172:
 	RET
 LFE175:
 
-TEXT plan_pair_anew<>(SB), NOSPLIT, $0-0
+TEXT plan_unknown_pair<>(SB), NOSPLIT, $0-0
 LFB105:
 	MOVD R0, R2
 	MOVD.W R30, -48(R26)
@@ -1665,7 +1665,7 @@ L369:
 	MOVD.P 16(R26), R30
 	RET
 L382:
-	CALL plan_pair_anew<>(SB)
+	CALL plan_unknown_pair<>(SB)
 	MOVD.P 16(R26), R30
 	RET
 L383:
