@@ -405,9 +405,10 @@ static void check_one_choice(const hl_alg_info *alg)
     hl_update(&ctxs[0], chunk, 100);
     ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .begin = &ctxs[0],
                               .messages = {.count = COUNT, .base = messages}, .digests = found}));
-    ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .again = other_alg(alg),
+    const hl_alg again = other_alg(alg); /* reads the choice too */
+    const hl_alg_info *other = hl_alg_find(again);
+    ONE_READ(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .again = again,
                               .messages = {.count = COUNT, .base = messages}, .digests = found}));
-    const hl_alg_info *other = hl_alg_find(other_alg(alg));
     if (is_searchable(alg))
         ONE_READ(hl_search(&(hl_search_job){.nbytes = sizeof(hl_search_job), .alg = (uint32_t)alg->alg,
                                             .again = is_searchable(other) ? (uint32_t)other->alg : 0, .prefix = chunk,
