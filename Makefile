@@ -11,24 +11,24 @@ HASHLOOM := target/$(PROFILE)/hashloom
 # Manual pages and completions, which the program generates.
 SHARE := target/$(PROFILE)/share
 # The programs that it can be called as. They are not installed beside it: see install-links.
-STAND_INS := b2sum b3sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sha3sum md5 rmd160 sha1 sha224 \
-	sha256 sha384 sha512 sha512t224 sha512t256 digest mac
+STAND_INS := b2sum b3sum cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum sha3sum md5 rmd160 sha1 \
+	sha224 sha256 sha384 sha512 sha512t224 sha512t256 digest mac
 ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
 
 .PHONY: help build share demo demo-python check test test-more test-all cross dist bench bench-kernels bench-peers
-.PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants deny install install-links uninstall clean
-.PHONY: drop-ins install-drop-ins uninstall-drop-ins web web-site npm
+.PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants
+.PHONY: deny install install-links uninstall clean drop-ins install-drop-ins uninstall-drop-ins web web-site npm
 
 help:
-	@echo 'make demo           build, sum, check, manifest and torrents at work, then race on a 485 MiB image, and one in Go'
+	@echo 'make demo           build, sum, check, manifest and torrents at work, then two races, one of them in Go'
 	@echo 'make demo-python    10 million e-mail addresses hashed in Python, beside hashlib, polars-hash and DuckDB'
 	@echo 'make build          the program: $(HASHLOOM)'
 	@echo 'make check          short tests of the files that differ from the last commit, or from BASE=main: two minutes'
-	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 9 minutes on two CPUs;'
-	@echo '                    installs or names missing packages'
+	@echo 'make test           the program, the crates, the C library on this CPU, Go, Python, JavaScript: 9 minutes'
+	@echo '                    on two CPUs; installs or names missing packages'
 	@echo 'make test-more      other compilers, systems, browsers and programs, proofs, faults: half an hour'
 	@echo 'make test-all       the slow ones too: over 4 GiB, valgrind, every compiler found, other systems, benchmarks'
 	@echo 'make cross          the C tests on other architectures under qemu (part of test-all; one of them of test)'
@@ -37,15 +37,15 @@ help:
 	@echo 'make bench          beside OpenSSL, and torrents beside sha1sum; make bench-kernels: each kernel'
 	@echo 'make bench-peers    beside every other library and crate; make bench-compilers: gcc beside clang'
 	@echo 'make bench-slh      SLH-DSA beside sphincsplus (SPHINCSPLUS_DIR) and two crates, some minutes'
-	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half an'
-	@echo '                    hour; ARGS=--quick: six minutes'
+	@echo 'make bench-never    ratio to the best of what it replaces, for every call, number, length and lesser CPU: half'
+	@echo '                    an hour; ARGS=--quick: six minutes'
 	@echo "make bench-torrents verify and create beside other programs, 20 minutes; ARGS='--size 512M' for a quick look"
 	@echo "make bench-sums     sum and check beside other programs, 10 minutes; ARGS=--quick for a quick look"
 	@echo "make bench-trees    fs-verity, dm-verity and others beside the usual programs; ARGS='--size 512M'"
-	@echo "make bench-disks    modelled disks and this machine's, beside other programs, hours; ARGS='--quick --models hdd'"
-	@echo "make adopters       what projects of others gain, in their own benchmarks; WITHOUT=avx512; ARGS='btcd --rounds 9'"
+	@echo "make bench-disks    modelled disks and this machine's, beside others, hours; ARGS='--quick --models hdd'"
+	@echo "make adopters       gain of others' projects, in their own benchmarks; WITHOUT=avx512; ARGS='btcd --rounds 9'"
 	@echo 'make fuzz           fuzz every parser, verify, proofs and the C library, 10 minutes each'
-	@echo "make mutants        small changes of the sources that no test notices, hours; ARGS='--every 20': a sample of the core"
+	@echo "make mutants        small changes of sources that no test notices, hours; ARGS='--every 20': some of the core"
 	@echo 'make deny           licences, duplicates, sources and known vulnerabilities of the dependencies'
 	@echo 'make install        program, manual pages, completions, into PREFIX=$(PREFIX) (DESTDIR is respected)'
 	@echo '                    make install-links: also as sha1sum, digest and others, in libexec/hashloom;'

@@ -6,9 +6,9 @@
 
     bench/columns.py [--rows N] [--rounds N]      (make demo-python: 10 million rows)
 
-It needs the packages pyhashloom, polars, polars-hash, duckdb, numpy and pyarrow. All ways run by turns on one CPU. Their
-CPU time counts, and a ratio is the median of those of the rounds: a busy machine slows all. Each way's first and last
-digests are compared with hashlib's. The loop over hashlib takes a tenth of the rows.
+It needs the packages pyhashloom, polars, polars-hash, duckdb, numpy and pyarrow. All ways run by turns on one CPU.
+Their CPU time counts, and a ratio is the median of those of the rounds: a busy machine slows all. Each way's first and
+last digests are compared with hashlib's. The loop over hashlib takes a tenth of the rows.
 """
 
 import os

@@ -14,7 +14,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build/bench/go
 mkdir -p "$work/objects"
-(cd "$work/objects" && "${CC:-cc}" -O2 -I../../../../core/include -c ../../../../core/src/*.c ../../../../core/src/*/*.c)
+(cd "$work/objects" &&
+    "${CC:-cc}" -O2 -I../../../../core/include -c ../../../../core/src/*.c ../../../../core/src/*/*.c)
 rm -f "$work/libhashloom.a"
 ar rcs "$work/libhashloom.a" "$work"/objects/*.o
 CGO_LDFLAGS=$work/libhashloom.a go test -C go/internal/peers -tags ccore -c -o "$work/peers" . 2>/dev/null

@@ -4,8 +4,8 @@
 //     npm install hash-wasm @noble/hashes @chainsafe/as-sha256 @chainsafe/hashtree
 //     node .../bench/npm.mjs .../build/npm
 //
-// Prints the least time of each and the time of the other / time of hashloom. After `node build/npm/native/build.cjs` the
-// addon runs.
+// Prints the least time of each and the time of the other / time of hashloom. After `node build/npm/native/build.cjs`
+// the addon runs.
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
@@ -20,7 +20,8 @@ const noble = { ...await other('@noble/hashes/sha2.js'), ...await other('@noble/
     ...await other('@noble/hashes/legacy.js') };
 const kept = { sha1: await wasm.createSHA1(), sha256: await wasm.createSHA256(), sha512: await wasm.createSHA512(),
     md5: await wasm.createMD5(), 'sha3-256': await wasm.createSHA3(256) };
-const nobles = { sha1: noble.sha1, sha256: noble.sha256, sha512: noble.sha512, md5: noble.md5, 'sha3-256': noble.sha3_256 };
+const nobles = {
+    sha1: noble.sha1, sha256: noble.sha256, sha512: noble.sha512, md5: noble.md5, 'sha3-256': noble.sha3_256 };
 
 /** Nanoseconds of each call: the least of two seconds by turns. */
 function times(calls) {
@@ -45,7 +46,8 @@ function row(what, calls, each = 1) {
 
 console.log(`node ${process.version}, ${hashloom.engine}`);
 for (const name of Object.keys(kept)) {
-    for (const [nbytes, count] of [[64, 4000], [1024, 2000], [64 << 10, 64], [64, 1], [1024, 1], [64 << 10, 1], [1 << 20, 1]]) {
+    for (const [nbytes, count] of [
+        [64, 4000], [1024, 2000], [64 << 10, 64], [64, 1], [1024, 1], [64 << 10, 1], [1 << 20, 1]]) {
         const list = Array.from({ length: count }, (_, i) => new Uint8Array(nbytes).fill(i));
         const loop = (one) => count === 1 ? () => one(list[0]) : () => list.map(one);
         row(`${name}, ${count} of ${nbytes} bytes`, {

@@ -4,9 +4,10 @@
 """What the benchmarks of whole commands share.
 
 All commands of a row take turns (A B C A B C ...), so that a slow moment of the machine affects all alike. The least
-time of each command is printed. A ratio is the median of those of the rounds; where half of the rounds differ by a tenth
-and more, as on a busy machine, it is the range of that half. Every command must be right in every round. If the row
-names a file to damage, the command must also notice one changed byte. A command that is wrong is reported and left out."""
+time of each command is printed. A ratio is the median of those of the rounds; where half of the rounds differ by a
+tenth and more, as on a busy machine, it is the range of that half. Every command must be right in every round. If the
+row names a file to damage, the command must also notice one changed byte. A command that is wrong is reported and left
+out."""
 
 import argparse
 import datetime

@@ -10,10 +10,10 @@ All commands of a row take turns, pinned to one CPU unless the row says "all CPU
 fixed seed, in the page cache. Every command must find the content complete in every round, and notice one changed byte
 once (a peer that cannot is named below the table). A torrent created must have the digests that Python's hashlib finds.
 
-Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small find (default: these), and `image`: 485 MiB
-by each instruction set, beside programs that hash the file as one message. Programs are looked for in build/peers/bin
-and in PATH, libtorrent and torf in build/venv and in python3. The seconds of these two do not include the start of
-Python."""
+Rows: verify-v1 verify-all verify-v2 verify-hybrid create-v1 create-hybrid small find (default: these), and `image`: 485
+MiB by each instruction set, beside programs that hash the file as one message. Programs are looked for in
+build/peers/bin and in PATH, libtorrent and torf in build/venv and in python3. The seconds of these two do not include
+the start of Python."""
 
 import json
 import os
@@ -127,7 +127,8 @@ def finders(peers, work, count):
     hashloom = [peers.hashloom, "torrent"]
     return nbytes, other, [
         Entrant("hashloom torrent find", [*hashloom, "find", "--threads", "1", *torrents, "--in", pool]),
-        Entrant("verify, under their own names", [*hashloom, "verify", "--threads", "1", "-q", *torrents, "-d", albums]),
+        Entrant("verify, under their own names",
+                [*hashloom, "verify", "--threads", "1", "-q", *torrents, "-d", albums]),
         Entrant("find -printf %s", ["find", pool, "-printf", "%s\n"], reads_only=True)]
 
 

@@ -169,12 +169,6 @@ static void check_hmac(const hl_alg_info *alg, size_t count)
             hl_hmac_update(ctx, data + first, nbytes - first) != HL_OK || hl_hmac_final(ctx, tags) != HL_OK ||
             memcmp(tags, right, size) != 0)
             fail(alg, "hl_hmac_update", i, n, nbytes);
-        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_OK)
-            fail(alg, "hl_hmac_verify", i, n, nbytes);
-        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
-        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_ETAG)
-            fail(alg, "hl_hmac_verify of another tag", i, n, nbytes);
-        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
     }
 }
 
@@ -246,7 +240,8 @@ static void check_cut(const hl_alg_info *alg, const uint8_t *base, size_t stride
     const size_t size = next_byte() % alg->digest_nbytes + 1;
     uint8_t *const digests = digest_memory.end - n * size, right[HL_DIGEST_MAX_NBYTES];
     const hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
-                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride, .nbytes = row_nbytes}};
+                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride,
+                                     .nbytes = row_nbytes}};
 
     memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
     if (hl_run(&job) != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))

@@ -138,7 +138,7 @@ func TestSumBlocksMemory(t *testing.T) {
 
 func TestSumBlocksErrors(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
-	broken, why := errors.New("broken"), errors.New("the machine stops")
+	broken, why, unexpected := errors.New("broken"), errors.New("the machine stops"), io.ErrUnexpectedEOF
 	good := func(n int) io.Reader { return bytes.NewReader(make([]byte, n)) }
 	for text, test := range map[string]struct {
 		r    io.Reader
@@ -148,7 +148,7 @@ func TestSumBlocksErrors(t *testing.T) {
 		"at byte 300000 of 300001": {good(300_000), 300_001, io.ErrUnexpectedEOF},
 		"at byte 0 of 1":           {good(0), 1, io.ErrUnexpectedEOF},
 		"at byte 300000: broken":   {io.MultiReader(good(300_000), iotest.ErrReader(broken)), -1, broken},
-		"at byte 300000: unex":     {io.MultiReader(good(300_000), iotest.ErrReader(io.ErrUnexpectedEOF)), -1, io.ErrUnexpectedEOF},
+		"at byte 300000: unex":     {io.MultiReader(good(300_000), iotest.ErrReader(unexpected)), -1, unexpected},
 		"at byte 0: multiple Read": {reader(func([]byte) (int, error) { return 0, nil }), 5, io.ErrNoProgress},
 	} {
 		for _, memory := range []int{0, 4000, 100} {
@@ -181,8 +181,10 @@ func TestSumBlocksErrors(t *testing.T) {
 		}
 	}
 	for text, r := range map[string]io.Reader{"the reader is nil": nil,
-		"at byte 0: hashloom: hashloom_test.reader.Read returned -1 for": reader(func([]byte) (int, error) { return -1, nil })} {
-		if _, err := hashloom.SumBlocks(context.Background(), r, 5, 1, 0, sha1.New); !strings.Contains(fmt.Sprint(err), text) {
+		"at byte 0: hashloom: hashloom_test.reader.Read returned -1 for": reader(
+			func([]byte) (int, error) { return -1, nil })} {
+		_, err := hashloom.SumBlocks(context.Background(), r, 5, 1, 0, sha1.New)
+		if !strings.Contains(fmt.Sprint(err), text) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

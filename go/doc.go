@@ -29,9 +29,9 @@
 // One message goes to the standard library, and so do chunks of less than 512 bytes in [WriteMany]: bench/go.sh of the
 // repository measures that no such call takes longer than there.
 //
-// On amd64 with AVX2 and on arm64 the code is assembly: the C core of this repository, compiled. Elsewhere, and with the
-// build tag purego or noasm, everything is pure Go over the standard library, and gives the same digests one message at a
-// time.
+// On amd64 with AVX2 and on arm64 the code is assembly: the C core of this repository, compiled. Elsewhere, and with
+// the build tag purego or noasm, everything is pure Go over the standard library, and gives the same digests one
+// message at a time.
 //
 // # Rules for all calls
 //

@@ -45,7 +45,8 @@ func AppendSumsFrom(b []byte, h hash.Hash, msgs [][]byte) []byte {
 }
 
 // AppendSumsParts is [AppendSumsFrom] for messages that lie in parts: message i is what has been written to h, then
-// msgs[i][0], msgs[i][1], and so on. Nothing is copied together. Git's objects are an example: a header before contents.
+// msgs[i][0], msgs[i][1], and so on. Nothing is copied together. Git's objects are an example: a header before
+// contents.
 //
 // It panics as AppendSumsFrom does.
 func AppendSumsParts(b []byte, h hash.Hash, msgs [][][]byte) []byte {
@@ -57,13 +58,13 @@ func AppendSumsParts(b []byte, h hash.Hash, msgs [][][]byte) []byte {
 }
 
 // Implementations returns "go", for the standard library and pure Go, and the names of the instruction sets that this
-// machine has code for beside it, the plainest first: "avx2", "avx512", "sha" and so on. On amd64 there are none without
-// AVX2, nor in a build of pure Go.
+// machine has code for beside it, the plainest first: "avx2", "avx512", "sha" and so on. On amd64 there are none
+// without AVX2, nor in a build of pure Go.
 func Implementations() []string { return core.Implementations() }
 
 // Restrict makes the process use only code of the named instruction sets, from [Implementations]. No name removes the
-// restriction. If the sets have no code for an algorithm, plainer code is used for it: no call fails, and every digest is
-// right. Restrict may be called at any time, and is meant for tests, benchmarks and finding faults.
+// restriction. If the sets have no code for an algorithm, plainer code is used for it: no call fails, and every digest
+// is right. Restrict may be called at any time, and is meant for tests, benchmarks and finding faults.
 //
 // An unknown name is an error, and changes nothing.
 func Restrict(names ...string) error { return core.Restrict(names) }

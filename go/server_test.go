@@ -77,8 +77,8 @@ func (m message) sum() (sum []byte) {
 	return sum
 }
 
-// Random writes of many goroutines to hashes of all algorithms, with each instruction set; and of few goroutines, each to
-// many hashes in turn.
+// Random writes of many goroutines to hashes of all algorithms, with each instruction set; and of few goroutines, each
+// to many hashes in turn.
 func TestServerAgainstStandardLibrary(t *testing.T) {
 	defer settled(t, runtime.NumGoroutine())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

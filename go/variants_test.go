@@ -61,16 +61,16 @@ var variants = []variant{
 	variantOf(core.RIPEMD160, ripemd160.New, ripemd160.Sum, ripemd160.SumMany, ripemd160.SumRows),
 	variantOf(core.MD5, md5.New, md5.Sum, md5.SumMany, md5.SumRows),
 	// algorithms.py: go_sha3_variants
-	variantOf(core.SHA3_224, func() hash.Hash { return sha3.New224() }, sha3.Sum224, sha3.SumMany224,
-		sha3.SumRows224),
-	variantOf(core.SHA3_256, func() hash.Hash { return sha3.New256() }, sha3.Sum256, sha3.SumMany256,
-		sha3.SumRows256),
-	variantOf(core.SHA3_384, func() hash.Hash { return sha3.New384() }, sha3.Sum384, sha3.SumMany384,
-		sha3.SumRows384),
-	variantOf(core.SHA3_512, func() hash.Hash { return sha3.New512() }, sha3.Sum512, sha3.SumMany512,
-		sha3.SumRows512),
-	variantOf(core.KECCAK_256, func() hash.Hash { return sha3.NewLegacyKeccak256() }, sha3.SumLegacyKeccak256, sha3.SumManyLegacyKeccak256,
-		sha3.SumRowsLegacyKeccak256),
+	variantOf(core.SHA3_224, func() hash.Hash { return sha3.New224() },
+		sha3.Sum224, sha3.SumMany224, sha3.SumRows224),
+	variantOf(core.SHA3_256, func() hash.Hash { return sha3.New256() },
+		sha3.Sum256, sha3.SumMany256, sha3.SumRows256),
+	variantOf(core.SHA3_384, func() hash.Hash { return sha3.New384() },
+		sha3.Sum384, sha3.SumMany384, sha3.SumRows384),
+	variantOf(core.SHA3_512, func() hash.Hash { return sha3.New512() },
+		sha3.Sum512, sha3.SumMany512, sha3.SumRows512),
+	variantOf(core.KECCAK_256, func() hash.Hash { return sha3.NewLegacyKeccak256() },
+		sha3.SumLegacyKeccak256, sha3.SumManyLegacyKeccak256, sha3.SumRowsLegacyKeccak256),
 	// algorithms.py: end
 }
 

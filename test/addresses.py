@@ -4,9 +4,9 @@
 
     python3 test/addresses.py path/to/hashloom [--require] [--all]
 
-4,000 secret keys by HASHLOOM_SEED (--all: 100,000) give public keys of all forms, and addresses of all types and networks, by
-way of lines and of rows, of public and of secret keys. The addresses are decoded again. secp256k1, RIPEMD-160, base58
-and bech32 are written here straight from SEC 2, the paper, and BIP 173; SHA-256 is Python's.
+4,000 secret keys by HASHLOOM_SEED (--all: 100,000) give public keys of all forms, and addresses of all types and
+networks, by way of lines and of rows, of public and of secret keys. The addresses are decoded again. secp256k1,
+RIPEMD-160, base58 and bech32 are written here straight from SEC 2, the paper, and BIP 173; SHA-256 is Python's.
 
 Vectors of Bitcoin Core and of BIP 341 (vectors/bitcoin) are converted in both directions.
 

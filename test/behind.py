@@ -4,11 +4,11 @@
 
     python3 test/behind.py path/to/hashloom [--require] [--only WORD]
 
-A file is changed while `check`, `torrent verify` and `manifest check` read it. The change is made where the program does
-not look: behind a FUSE mount, in a layer of overlayfs, within the second that ext2 counts as one time. Each command must
-report the file as it is in the end (exit status 1). Before that, nothing changes, and each must find all right. Two
-images are damaged instead: whatever the file system then says, the file is not right. Clones of three images, of the same
-inodes and times but with a rotten file, take the place of the image whose reading was interrupted.
+A file is changed while `check`, `torrent verify` and `manifest check` read it. The change is made where the program
+does not look: behind a FUSE mount, in a layer of overlayfs, within the second that ext2 counts as one time. Each
+command must report the file as it is in the end (exit status 1). Before that, nothing changes, and each must find all
+right. Two images are damaged instead: whatever the file system then says, the file is not right. Clones of three
+images, of the same inodes and times but with a rotten file, take the place of the image whose reading was interrupted.
 
 It needs root, and mounts in a mount namespace of its own. What cannot be mounted here is named as SKIPPED; with
 --require a program that is not installed is a failure.
@@ -205,7 +205,7 @@ def behind(name, world, has_seconds):
 
 
 def interrupted(line, state):
-    """Interrupts a command that has read a part of its files, until it leaves a state. It stands still between looks."""
+    """Interrupts a command that has read a part of its files, until it leaves a state. Between looks it is stopped."""
     for _ in range(20):
         process = subprocess.Popen([PROGRAM, *line, "--threads", "1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         is_early = True
@@ -253,8 +253,8 @@ def damaged_btrfs(folder):
 
 
 def cloned(name, nbytes, *maker):
-    """Interrupts commands, and lets them go on on the same device, and on clones of it with a rotten file, in the folder's
-    place and elsewhere."""
+    """Interrupts commands, and lets them go on on the same device, and on clones of it with a rotten file, in the
+    folder's place and elsewhere."""
     def test(folder):
         mounted = image(folder, nbytes, *maker)
         content = mounted / "content"

@@ -103,7 +103,8 @@ static void check_any(void)
             begin(&stream, mode);
             for (size_t i = 0; i < count; i++) {
                 const size_t most = round % 2 == 0 ? 3 * CHUNK : random_below(20) == 0 ? POOL_NBYTES - 100 : 40 * CHUNK;
-                const size_t nbytes = random_below(3) == 0 ? random_below(most / CHUNK + 1) * CHUNK : random_below(most);
+                const int is_whole = random_below(3) == 0;
+                const size_t nbytes = is_whole ? random_below(most / CHUNK + 1) * CHUNK : random_below(most);
                 messages[i] = (hl_slice){pool + i, nbytes};
             }
             const hl_job job = {.nbytes = sizeof job, .alg = HL_BLAKE3, .digests = found, .digest_stride = 33,
@@ -181,7 +182,8 @@ static void check_refused(void)
               hl_blake3_subtree(&stream, 1, pool, 2 * CHUNK, value) == HL_ELENGTH &&
               hl_blake3_subtree(&stream, UINT64_C(1) << 51, pool, CHUNK, value) == HL_ELENGTH,
           "subtrees: lengths");
-    CHECK(hl_blake3_add_subtree(&stream, 0, value) == HL_ELENGTH && hl_blake3_add_subtree(&stream, 3, value) == HL_ELENGTH &&
+    CHECK(hl_blake3_add_subtree(&stream, 0, value) == HL_ELENGTH &&
+          hl_blake3_add_subtree(&stream, 3, value) == HL_ELENGTH &&
               hl_blake3_add_subtree(&stream, UINT64_C(1) << 63, value) == HL_ELENGTH, "added lengths");
     CHECK(hl_blake3_add_subtree(&stream, 1, value) == HL_OK && hl_blake3_add_subtree(&stream, 2, value) == HL_ELENGTH,
           "a place that is no multiple");
@@ -196,7 +198,8 @@ static void check_refused(void)
     CHECK(hl_run(&job) == HL_EJOB, "33 bytes");
     hl_ctx *both[2] = {&stream.ctx, &ctx};
     hl_init(&ctx, HL_SHA256);
-    CHECK(hl_update_many(both, &(hl_slice){"", 0}, 1) == HL_OK && hl_final_many(both, 2, found) == HL_ESTATE, "two kinds");
+    CHECK(hl_update_many(both, &(hl_slice){"", 0}, 1) == HL_OK && hl_final_many(both, 2, found) == HL_ESTATE,
+          "two kinds");
     memset(&stream, 0, sizeof stream);
     CHECK(hl_blake3_subtree(&stream, 0, pool, CHUNK, value) == HL_ESTATE &&
               hl_blake3_add_subtree(&stream, 1, value) == HL_ESTATE && hl_update(&stream.ctx, "", 1) == HL_ESTATE,

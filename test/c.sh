@@ -154,11 +154,13 @@ export UBSAN_OPTIONS=print_stacktrace=1
 if [ $level = check ]; then
     # The kernels take most of a compiler's time. quick has what is true of optimised code alone (stack, remains), and
     # what takes long: x86's SHA-512 instructions by a model, constant_time under valgrind, choice.
-    export TARGETS="oracle cavp lengths kernels api streams export jobs chains hmac blake2 blake3 pbkdf2 slh search threads sha1dc fuzz"
+    export TARGETS="oracle cavp lengths kernels api streams export jobs chains hmac blake2 blake3 pbkdf2 slh search"
+    TARGETS+=" threads sha1dc fuzz"
     archive=$(archive_of_crates)
     [ -f "$archive" ] || { echo "c.sh: cargo built no library" >&2; exit 2; }
     HASHLOOM_TEST_SHARE=${HASHLOOM_TEST_SHARE:-16} step "tests of the program's library, 1/16" \
-        suite check "-R ^(${TARGETS// /|})\$" "-DTEST_ARCHIVE=$archive" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+        suite check "-R ^(${TARGETS// /|})\$" "-DTEST_ARCHIVE=$archive" -DCMAKE_C_COMPILER=gcc \
+        -DCMAKE_BUILD_TYPE=Release
     end_steps check
     exit
 fi
@@ -192,7 +194,8 @@ for cc in gcc clang; do
 done
 
 # Libraries, each with a part of everything; two have one block function.
-parts=("one sha256 avx2;sha" "others sha512;ripemd160;md5;search;hmac gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
+parts=("one sha256 avx2;sha"
+    "others sha512;ripemd160;md5;search;hmac gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
     "sponges sha3;slh avx2;avx512vl")
 [ $level = all ] || mapfile -t parts < <(sample 1 "${parts[@]}")
 for part in "${parts[@]}"; do

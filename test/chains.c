@@ -71,8 +71,8 @@ static void check_round(const hl_alg_info *alg, const uint8_t *prefix)
     }
     hli_run_chains(&chains, at, is_each ? nsteps : NULL, all_steps, count);
     for (size_t i = 0; i < count; i++)
-        if (!CHECK(memcmp(blocks[i], rows[i], nbytes) == 0, "row %zu of %zu: %zu bytes, digest of %u at %u, count %u", i,
-                   count, nbytes, chains.links.nbytes, chains.links.at, chains.links.count_at))
+        if (!CHECK(memcmp(blocks[i], rows[i], nbytes) == 0, "row %zu of %zu: %zu bytes, digest of %u at %u, count %u",
+                   i, count, nbytes, chains.links.nbytes, chains.links.at, chains.links.count_at))
             return;
 }
 

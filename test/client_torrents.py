@@ -13,10 +13,11 @@ from bencode import bencode
 PIECE = 16384
 BITCOMET = "_____padding_file_%d_if you see this file, please update to BitComet 0.85 or above____"
 NAMES = [
-    "a.bin", "Readme.txt", "README.TXT", "readme.txt", "tab\there", "nul\x01.bin", "back\\slash", "q?.mkv", 'a"b*c|d<e>f',
+    "a.bin", "Readme.txt", "README.TXT", "readme.txt", "tab\there", "nul\x01.bin", "back\\slash", "q?.mkv",
+    'a"b*c|d<e>f',
     "trailing. ", " leading", "dots...", "CON", "aux.txt", "com1.a.b", "Frédéric", "ünïcode/ß", "rtl\u202eabc.exe",
-    "zero\u200bwidth", "del\x7f", "c1\u0085x", b"caf\xe9.bin", b"\xff\xfe", "n" * 250 + ".bin", "m" * 255, "é" * 121 + ".x",
-    "sub/one", "Sub/two", "sub/deep/three", "x.tar.gz", ".hidden", "100%", "a b", "#1", "日本語/テスト.txt",
+    "zero\u200bwidth", "del\x7f", "c1\u0085x", b"caf\xe9.bin", b"\xff\xfe", "n" * 250 + ".bin", "m" * 255,
+    "é" * 121 + ".x", "sub/one", "Sub/two", "sub/deep/three", "x.tar.gz", ".hidden", "100%", "a b", "#1", "日本語/テスト.txt",
 ]
 
 

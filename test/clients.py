@@ -621,8 +621,8 @@ def check_random_libtorrent(folder):
 
 
 def written(hashloom, content, what, *options):
-    """The exit status of a check that writes a client's file; None if it refuses, as no file is there, or an empty one is
-    missing, which libtorrent rejects."""
+    """The exit status of a check that writes a client's file; None if it refuses, as no file is there, or an empty one
+    is missing, which libtorrent rejects."""
     hashloom.torrent.write_bytes(content.torrent)
     command = [PROGRAM, "torrent", "verify", hashloom.torrent, content.folder, *options]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -454,7 +454,8 @@ def check_cksum(folder):
         ["--length"], ["-l"], ["a", "--st"], ["--ta", "-a", "md5", "a"], ["--untag", "-amd5", "a"],
     ]:  # fmt: skip
         theirs, ours = (
-            run(program, "cksum", options, folder, "C", b"", False, {}) for program in [genuine_programs["cksum"], hashloom]
+            run(program, "cksum", options, folder, "C", b"", False, {})
+            for program in [genuine_programs["cksum"], hashloom]
         )
         # The names of algorithms differ.
         most = 2 if "-l" in "".join(options) else 3
@@ -510,10 +511,12 @@ def check_newer_cksum(folder):
     expect("crc32b", cksum("-a", "crc32b", "f", folder=folder), (0, b"%d 300000 f\n" % crc, b""))
     expect("crc32b --raw", cksum("-a", "crc32b", "--raw", "f", folder=folder), (0, crc.to_bytes(4, "big"), b""))
     for options, part in [
-        (["-a", "sm4"], b"hashloom has bsd, sysv, crc, crc32b, md5,"), (["-a", "blake2b", "-l", "12"], b"not a multiple of 8"),
+        (["-a", "sm4"], b"hashloom has bsd, sysv, crc, crc32b, md5,"),
+        (["-a", "blake2b", "-l", "12"], b"not a multiple of 8"),
         (["-a", "blake2b", "-l", "160"], b"hashloom has digests of 256 and 512 bits"),
         (["-a", "blake2b", "-l", "520"], b"maximum digest length for 'BLAKE2b' is 512 bits"),
-        (["-a", "sha22"], b"invalid argument 'sha22' for '--algorithm'"), (["-a", "sha3"], b"requires specifying --length"),
+        (["-a", "sha22"], b"invalid argument 'sha22' for '--algorithm'"),
+        (["-a", "sha3"], b"requires specifying --length"),
         (["-a", "sha2", "-l", "255"], b"invalid length: '255'\ncksum: digest length for 'SHA2' must be 224, 256, 384"),
         (["-a", "sha3", "-l", "99999999999999999999999"], b"invalid length: '99999999999999999999999'\n"),
         (["-a", "md5", "-l", "128"], b"--length is only supported with"), (["-l", "x"], b"invalid length: 'x'"),
@@ -525,12 +528,13 @@ def check_newer_cksum(folder):
 
 
 def perl_lists(digest_of, tags):
-    """Lists of shasum or sha3sum: digest_of gives digests of contents, tags are pairs of a tag and a name in hashlib."""
+    """Lists of shasum or sha3sum: digest_of gives digests of contents, tags pair a tag with a name in hashlib."""
     a, missing = digest_of(content(b"a")), digest_of(b"x")
     yield b"".join(a + b" " + mark + b"a\n" for mark in [b" ", b"*", b"U", b"^", b"x", b""])
     yield a.upper() + b"\t a\n  " + a + b"  a\n\\" + digest_of(content(b"back\\slash")) + b"  back\\\\slash\n"
     yield missing + b"  a\n" + a + b"  missing\nbad\n#comment\n\n" + a + b"  a\n"
-    yield b"".join(b"%s (a) = %s\n" % (tag, hashlib.new(name, content(b"a")).hexdigest().encode()) for tag, name in tags)
+    yield b"".join(b"%s (a) = %s\n" % (tag, hashlib.new(name, content(b"a")).hexdigest().encode())
+                   for tag, name in tags)
     yield tags[0][0] + b" (a) = 00\n" + tags[0][0] + b"(a)= " + a + b"\n" + tags[0][0] + b" (x) = y) = " + a + b" z\n"
     yield b"bad\n"
     yield b""
@@ -541,9 +545,11 @@ def perl_lists(digest_of, tags):
 
 def check_perl(program, folder, numbers, bad, name, tags):
     texts = {
-        "unix": b"a\nb\n", "dos": b"a\r\nb\r\n", "mac": b"a\rb\r", "mixed": b"\r\r\n\n\r", "cr": b"\r", "nul": b"a\0\r\n",
-        "odd": b"\x01\x02\r\n" * 9, "utf8": "é\r\n\0".encode(), "cut": "é".encode() * 300 + b"\r\n", "latin": b"\xe9" * 9 + b"abc\r\n" * 9,
-        "long": b"x\r\n" * 60000, "bits": b"0110 0001\n", "words": b"zero 0 one 1" * 400000, "third": b"\x01\x02\x03abcdef\r",
+        "unix": b"a\nb\n", "dos": b"a\r\nb\r\n", "mac": b"a\rb\r", "mixed": b"\r\r\n\n\r", "cr": b"\r",
+        "nul": b"a\0\r\n", "odd": b"\x01\x02\r\n" * 9, "utf8": "é\r\n\0".encode(), "cut": "é".encode() * 300 + b"\r\n",
+        "latin": b"\xe9" * 9 + b"abc\r\n" * 9,
+        "long": b"x\r\n" * 60000, "bits": b"0110 0001\n", "words": b"zero 0 one 1" * 400000,
+        "third": b"\x01\x02\x03abcdef\r",
     }  # fmt: skip
     for key, text in texts.items():
         (folder / key).write_bytes(text)
@@ -562,7 +568,8 @@ def check_perl(program, folder, numbers, bad, name, tags):
     check(f"{program} -0 of half a byte: {status} {out} {error}",
           status == 1 and out.count(b"\n") == 1 and b"hashes whole bytes only" in error)
     for options in [
-        ["-x"], ["--nonsense"], ["-a"], ["-a", "x"], ["-a", bad], ["-b", "-t"], ["-w"], ["--quiet", "a"], ["-s"], ["--strict"],
+        ["-x"], ["--nonsense"], ["-a"], ["-a", "x"], ["-a", bad], ["-b", "-t"], ["-w"], ["--quiet", "a"], ["-s"],
+        ["--strict"],
         ["--tag", "-t"], ["--tag", "-0"], ["--tag", "-U"], ["--ignore-missing"], ["--che=x"], ["--st", "-c"], ["-ax"],
     ]:  # fmt: skip
         theirs, ours = (
@@ -571,7 +578,8 @@ def check_perl(program, folder, numbers, bad, name, tags):
         # One error is told, after the name of the program.
         check(f"{program} {options}: {theirs} {ours}",
               theirs[:2] == ours[:2] and ours[2].splitlines()[-1:] == theirs[2].splitlines()[-1:])
-    for options in [["--UNI", "dos"], ["-a256", "a"], ["--algo=256", "a"], ["--bin", "--ta", "a"], ["a", "-b"], ["-bb", "a"]]:
+    for options in [["--UNI", "dos"], ["-a256", "a"], ["--algo=256", "a"], ["--bin", "--ta", "a"], ["a", "-b"],
+                    ["-bb", "a"]]:
         same(program, options, folder)
     digest_of = lambda data: hashlib.new(name, data).hexdigest().encode()
     modes = digest_of(b"a\nb\n") + b" Udos\n" + digest_of(b"a") + b" ^bits\n" + digest_of(b"a") + b" Umissing\n"
@@ -600,7 +608,8 @@ def check_perl(program, folder, numbers, bad, name, tags):
         check(f"{program} -cw {lines}", found[0][:2] == found[1][:2], shown(found))
     # The escaped name of a verdict cannot pass for a line of its own.
     line = b"\\" + digest_of(content(b"new\nline")) + b"  new\\nline\n"
-    expect(f"{program} -c", run(hashloom, program, ["-c"], folder, "C", line, False, {}), (0, b"\\new\\nline: OK\n", b""))
+    expect(f"{program} -c", run(hashloom, program, ["-c"], folder, "C", line, False, {}),
+           (0, b"\\new\\nline: OK\n", b""))
 
 
 def check_shasum(folder):
@@ -620,13 +629,15 @@ def check_sha3sum(folder):
         return checks.skip("coreutils: busybox is missing: its sha3sum")
     for number in numbers:
         found = run(hashloom, "sha3sum", ["-a", number, *sorted(os.listdir(folder))[:20]], folder, "C", b"", False, {})
-        theirs = run(busybox, "busybox", ["sha3sum", "-a", number, *sorted(os.listdir(folder))[:20]], folder, "C", b"", False, {})
+        theirs = run(busybox, "busybox", ["sha3sum", "-a", number, *sorted(os.listdir(folder))[:20]], folder, "C", b"",
+                     False, {})
         expect(f"busybox sha3sum -a {number}", found[1], theirs[1])
 
 
 def check_bsd(folder):
     """The programs of BSD, by hashlib."""
-    names = {"md5": "MD5", "sha1": "SHA1", "sha224": "SHA224", "sha256": "SHA256", "sha384": "SHA384", "sha512": "SHA512",
+    names = {"md5": "MD5", "sha1": "SHA1", "sha224": "SHA224", "sha256": "SHA256", "sha384": "SHA384",
+             "sha512": "SHA512",
              "sha512t224": "SHA512t224", "sha512t256": "SHA512t256", "rmd160": "RMD160"}  # fmt: skip
     # Some builds of OpenSSL lack it.
     known = {"rmd160": "8eb208f7e05d987a9b044a8e98c6b087f15a0bfc"}
@@ -637,9 +648,11 @@ def check_bsd(folder):
         for options, stdin, status, expected in [
             (["abc"], "", 0, f"{tag} (abc) = {digest}\n"), (["-r", "abc"], "", 0, f"{digest} abc\n"),
             (["-q", "abc", "abc"], "", 0, f"{digest}\n{digest}\n"), (["-qr", "abc"], "", 0, f"{digest}\n"),
-            (["-b", "--reverse", "abc"], "", 0, f"{digest} abc\n"), (["-s", "abc"], "", 0, f'{tag} ("abc") = {digest}\n'),
+            (["-b", "--reverse", "abc"], "", 0, f"{digest} abc\n"),
+            (["-s", "abc"], "", 0, f'{tag} ("abc") = {digest}\n'),
             (["-sabc", "-r"], "", 0, f'{digest} "abc"\n'), (["--string=abc", "-q"], "", 0, f"{digest}\n"),
-            ([], "abc", 0, f"{digest}\n"), (["-r"], "abc", 0, f"{digest}\n"), (["-"], "abc", 0, f"{tag} (-) = {digest}\n"),
+            ([], "abc", 0, f"{digest}\n"), (["-r"], "abc", 0, f"{digest}\n"),
+            (["-"], "abc", 0, f"{tag} (-) = {digest}\n"),
             (["-p"], "abc", 0, f"abc{digest}\n"), (["-c", digest, "abc"], "", 0, f"{tag} (abc) = {digest}\n"),
             (["-c", digest.upper(), "abc"], "", 0, f"{tag} (abc) = {digest}\n"),
             (["-c", wrong, "abc"], "", 2, f"{tag} (abc) = {digest} [ Failed ]\n"),
@@ -673,13 +686,14 @@ def check_b3sum(folder):
     key, names = bytes(range(32)), [name for name in NAMES if name.isascii() or b"\xc3\xa9" in name]
     big = folder / "big"
     big.write_bytes(random.Random(3).randbytes((5 << 20) + 12345))
-    for options in [[], ["--no-names"], ["-l", "5"], ["--length=32"], ["-l0"], ["--derive-key", "a context"], ["--derive-key="],
-                    ["--num-threads", "2"], ["--num-threads=0", "--no-mmap"]]:  # fmt: skip
+    for options in [[], ["--no-names"], ["-l", "5"], ["--length=32"], ["-l0"], ["--derive-key", "a context"],
+                    ["--derive-key="], ["--num-threads", "2"], ["--num-threads=0", "--no-mmap"]]:  # fmt: skip
         both(options, b"abc")
         both([*options, "-", "big", "a", "missing", "folder", "empty"], b"abc")
         both([*options, "--", *names])
     for options, stdin in [(["--keyed", "a", "big"], key), (["--keyed", "a"], key[:31]), (["--keyed", "a"], key + b"x"),
-                           (["--keyed"], key), (["--raw", "big"], b""), (["--raw", "-l", "7"], b"abc"), (["--raw", "a", "big"], b""),
+                           (["--keyed"], key), (["--raw", "big"], b""), (["--raw", "-l", "7"], b"abc"),
+                           (["--raw", "a", "big"], b""),
                            (["--keyed", "--derive-key", "x", "a"], key), (["--quiet", "a"], b""), (["-l", "x"], b""),
                            (["--num-threads", "x", "a"], b""), (["--zero"], b"")]:  # fmt: skip
         both(options, stdin)
@@ -687,8 +701,9 @@ def check_b3sum(folder):
         both(["-c", *option, "a"], key)
     listed = both(["--", *names])
     a = both(["--no-names", "a"]).strip()
-    for text in [listed, b"", b"\n", a + b"  a", a + b"  a\n\n", a + b" a\n", a.upper() + b"  a\n", a[1:] + b"  a\n", a + b"0  a\n",
-                 a + b"  \n", a + b" *a\n", b"\\" + a + b"  a\n", b"\\" + a + b"  back\\x\n", b"\\" + a + b"  back\\\\slash\n",
+    for text in [listed, b"", b"\n", a + b"  a", a + b"  a\n\n", a + b" a\n", a.upper() + b"  a\n", a[1:] + b"  a\n",
+                 a + b"0  a\n", a + b"  \n", a + b" *a\n", b"\\" + a + b"  a\n", b"\\" + a + b"  back\\x\n",
+                 b"\\" + a + b"  back\\\\slash\n",
                  a + b"  a\0b\n", a + b"  folder\n" + a + b"  a\n" + a + b"  missing\nbad\n" + a + b"  big",
                  a + b"  -\n"]:  # fmt: skip
         (folder / "list").write_bytes(text)

@@ -4,10 +4,10 @@
 
     python3 test/covered.py path/to/hashloom [--require]
 
-The trusted input stays: a list, a root, the info dictionary of a torrent, a manifest. Everything else is cut, lengthened
-and replaced, and numbers and lengths are lowered: random bits do not find a verdict that leaves something out. A program
-that is not installed is named as SKIPPED; with --require that is a failure. Other programs: sha256sum, libtorrent (PyPI),
-torf (PyPI). For dm-verity and fs-verity see test/trees.py.
+The trusted input stays: a list, a root, the info dictionary of a torrent, a manifest. Everything else is cut,
+lengthened and replaced, and numbers and lengths are lowered: random bits do not find a verdict that leaves something
+out. A program that is not installed is named as SKIPPED; with --require that is a failure. Other programs: sha256sum,
+libtorrent (PyPI), torf (PyPI). For dm-verity and fs-verity see test/trees.py.
 """
 
 import copy
@@ -77,7 +77,8 @@ def lists(folder):
 
     def compared(what, *options, is_cut=False):
         """is_cut: the list ends within a line, which sha256sum takes for one that is badly formatted."""
-        ours, theirs = hashloom("check", *options, "list", cwd=folder), run("sha256sum", "-c", *options, "list", cwd=folder)
+        ours = hashloom("check", *options, "list", cwd=folder)
+        theirs = run("sha256sum", "-c", *options, "list", cwd=folder)
         equal(f"check: {what} {options}", (ours[0] == 0, ours[1]), (theirs[0] == 0 and not is_cut, theirs[1]))
         status, printed = hashloom("check", "--json", *options, "list", cwd=folder)
         equal(f"check --json: {what} {options}: status", status == 0, theirs[0] == 0 and not is_cut)
@@ -214,7 +215,8 @@ def torrents(folder):
                     equal(f"{version}: {what}: {some}: all of it", part["bitfield"], found["bitfield"])
                     equal(f"{version}: {what}: {some}: all of it", part["complete"], found["complete"])
                     continue
-                asked, had, all_had = (set_bits(bits) for bits in (scope["bitfield"], part["bitfield"], found["bitfield"]))
+                asked, had, all_had = (set_bits(bits)
+                                       for bits in (scope["bitfield"], part["bitfield"], found["bitfield"]))
                 equal(f"{version}: {what}: {some}: pieces", had, asked & all_had)
                 equal(f"{version}: {what}: {some}: right", scope["right"], had == asked)
                 equal(f"{version}: {what}: {some}: complete", (part["complete"], part["exact"]), (False, False))
@@ -296,7 +298,8 @@ def logs(folder):
                 check(f"{what}: --size", status or said.endswith("; only PROOF says: index\n"), said)
                 status, said = hashloom(*known, "--size", size, "--index", index, cwd=folder, stdin=stdin)
                 equal(f"{what}: all is known", status == 0, included(index, size, leaf, nodes, bytes.fromhex(root)))
-                check(f"{what}: all is known", status or said == f"right: entry {index} is in the tree of {size}\n", said)
+                check(f"{what}: all is known", status or said == f"right: entry {index} is in the tree of {size}\n",
+                      said)
 
 
 def main():

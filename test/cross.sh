@@ -128,7 +128,8 @@ on() {
         share=${HASHLOOM_TEST_SHARE:-64}
         run=(suite_of "oracle kernels api" "$name")
         if [ -z "${4-}" ]; then
-            which=$(sample 2 lengths fuzz streams export jobs hmac blake2 blake3 pbkdf2 chains slh search threads stack remains choice)
+            which=$(sample 2 lengths fuzz streams export jobs hmac blake2 blake3 pbkdf2 chains slh search threads \
+                stack remains choice)
             which="${which//$'\n'/ }$([ "$name" != aarch64 ] || echo " hwcap")"
             run[1]+=" $which"
         fi

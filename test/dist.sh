@@ -122,7 +122,8 @@ lint() {
 # image FOLDER: its Dockerfile makes an image of the folder that an ordinary user can run.
 image() {
     local recipe=$1/Dockerfile said= status=0 engine= entry user data=$work/data alone=$work/alone
-    entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$recipe") user=$(sed -n 's/^USER \([0-9]*\):[0-9]*$/\1/p' "$recipe")
+    entry=$(sed -n 's/^ENTRYPOINT \["\(.*\)"\]$/\1/p' "$recipe")
+    user=$(sed -n 's/^USER \([0-9]*\):[0-9]*$/\1/p' "$recipe")
     mkdir "$data"
     printf abc >"$data/abc"
     # A root with no other file, not even /proc.
@@ -130,8 +131,8 @@ image() {
     cp "$1/hashloom" "$alone$entry"
     cp "$data/abc" "$alone/data"
     if [ ${#without_network[@]} -gt 0 ]; then
-        said=$(env -i "$(command -v unshare)" --map-user="$user" --map-group="$user" --root "$alone" --wd /data "$entry" \
-            sum -a sha1 abc)
+        said=$(env -i "$(command -v unshare)" --map-user="$user" --map-group="$user" --root "$alone" --wd /data \
+            "$entry" sum -a sha1 abc)
         [ "$said" = "$sha1_of_abc  abc" ] || fail "$1: alone, as user $user, the program prints: $said"
     fi
     if docker info >/dev/null 2>&1; then
@@ -234,11 +235,14 @@ mkdir "$work/release"
 cp "$dist/SHA256SUMS" "$work/release"
 windows=hashloom-$version-x86_64-pc-windows-gnu.zip
 if [[ $version = *-* ]]; then
-    if "$tree/tools/packages.sh" "$work/release" "$work/packages" 2>"$work/log"; then fail "packages.sh takes a pre-release"; fi
+    if "$tree/tools/packages.sh" "$work/release" "$work/packages" 2>"$work/log"; then
+        fail "packages.sh takes a pre-release"
+    fi
     echo "SKIPPED: packaging/templates: $version is no release"
 else
-    [ "$("$tree/tools/packages.sh" "$work/release" "$work/packages")" = "SKIPPED: winget: the release has no $windows" ] &&
-        [ ! -e "$work/packages/winget" ] || fail "packages.sh does not name what is missing for winget"
+    said=$("$tree/tools/packages.sh" "$work/release" "$work/packages")
+    [ "$said" = "SKIPPED: winget: the release has no $windows" ] && [ ! -e "$work/packages/winget" ] ||
+        fail "packages.sh does not name what is missing for winget"
     sed -n '1s/  .*/  '"$windows/p" "$dist/SHA256SUMS" >>"$work/release/SHA256SUMS"
     quiet "$tree/tools/packages.sh" "$work/release" "$work/packages"
     if grep -r @ "$work/packages"; then fail "packages.sh leaves words in a template"; fi
@@ -272,7 +276,8 @@ cd "$tree"
 lint nix-instantiate --store dummy:// --eval --strict --expr '
     let nixpkgs.lib.genAttrs = names: f: builtins.listToAttrs (map (name: { inherit name; value = f name; }) names);
         nixpkgs.legacyPackages.x86_64-linux = {
-          rustPlatform.buildRustPackage = given: given; installShellFiles = 0; lib.licenses = { mit = 0; asl20 = 0; }; };
+          rustPlatform.buildRustPackage = given: given; installShellFiles = 0;
+          lib.licenses = { mit = 0; asl20 = 0; }; };
         flake = import '"$tree"'/packaging/flake.nix;
         given = ((flake.outputs { self = 0; inherit nixpkgs; }).packages.x86_64-linux).default;
     in assert given.version == "'"$version"'"; assert builtins.pathExists given.cargoLock.lockFile; given'

@@ -205,8 +205,8 @@ GO_MODULE = "github.com/hashloom/hashloom/go"
 GO_PACKAGES = {"context": "context", "fmt": "fmt", "hash": "hash", "hex": "encoding/hex", "io": "io",
                "strings": "strings", "hashloom": GO_MODULE} | {
     name: f"{GO_MODULE}/{name}"
-    for name in ("bitcoin", "hmac", "md5", "merkle", "pbkdf2", "ripemd160", "search", "sha1", "sha1cd", "sha256", "sha512",
-                 "slhdsa")
+    for name in ("bitcoin", "hmac", "md5", "merkle", "pbkdf2", "ripemd160", "search", "sha1", "sha1cd", "sha256",
+                 "sha512", "slhdsa")
 }
 
 

@@ -19,8 +19,8 @@ are right. `judge` compares a run under a fault with that run:
 
 If a fault changes files while they are read, the run is compared with a run after the change: the program must notice,
 and report the file as it is at the end. A test is a command and a fault; --only takes the tests whose line has WORD,
-and --verbose prints each. There are thousands of tests: a sample of each command runs, by HASHLOOM_SEED. --only or --all
-runs all of them, and --all also fails every call that strace can make fail.
+and --verbose prints each. There are thousands of tests: a sample of each command runs, by HASHLOOM_SEED. --only or
+--all runs all of them, and --all also fails every call that strace can make fail.
 """
 
 import argparse
@@ -123,7 +123,8 @@ def make_check_inputs(root):
     info = root / "var/lib/dpkg/info"
     info.mkdir(parents=True)
     (info.parent / "status").write_text("Package: a\nStatus: install ok installed\n")
-    (info / "a.md5sums").write_text("".join(f"{hashlib.md5(data).hexdigest()}  {path}\n" for path, data in CONTENT.items()))
+    lines = (f"{hashlib.md5(data).hexdigest()}  {path}\n" for path, data in CONTENT.items())
+    (info / "a.md5sums").write_text("".join(lines))
 
     def md5(*parts):
         return hashlib.md5(b"".join(parts)).digest()
@@ -134,7 +135,8 @@ def make_check_inputs(root):
         main += (number := md5(about, path.encode()))
         bodies.append((b"FileDesc", number + md5(data) + about + path.encode() + bytes(-len(path) % 4)))
         blocks = [data[at : at + 65536].ljust(65536, b"\0") for at in range(0, len(data), 65536)]
-        bodies.append((b"IFSC", number + b"".join(md5(block) + struct.pack("<I", zlib.crc32(block)) for block in blocks)))
+        bodies.append((b"IFSC",
+                       number + b"".join(md5(block) + struct.pack("<I", zlib.crc32(block)) for block in blocks)))
     packets = (md5(main) + b"PAR 2.0\0" + kind.ljust(8, b"\0") + body for kind, body in [*bodies, (b"Main", main)])
     packets = (b"PAR2\0PKT" + struct.pack("<Q", 32 + len(packet)) + md5(packet) + packet for packet in packets)
     (root / "in/set.par2").write_bytes(b"".join(packets))
@@ -177,7 +179,8 @@ def make_inputs(root):
     }.items():
         proof = healthy(root, "tree", "rfc6962", *words)
         (root / f"in/{kind}").write_bytes(proof)
-        options = {"root": "--root", "size": "--size", "leaf": "--leaf", "root1": "--first-root", "size1": "--first-size"}
+        options = {"root": "--root", "size": "--size", "leaf": "--leaf", "root1": "--first-root",
+                   "size1": "--first-size"}
         known = json.loads(proof)
         PROVED[kind] = [word for key, option in options.items() if key in known for word in (option, str(known[key]))]
     # Old outputs, made from incomplete content, so that they differ from the outputs that replace them.
@@ -351,8 +354,8 @@ def commands():
     resume = ("manifest", "check", manifest, below, "--resume", "out/state")
     yield Command(resume, (manifest, *contents), lists=tree, judges=True, progress=("out/state",))
     yield Command(("manifest", "diff", manifest, "out/manifest"), (manifest, "out/manifest"))
-    words, signed = ("manifest", "write", "-q", "--force", below, "-o", "out/signed", *SIGN), ("in/signed", "in/signed.minisig")
-    outputs = ("out/signed", "out/signed.minisig")
+    words = ("manifest", "write", "-q", "--force", below, "-o", "out/signed", *SIGN)
+    signed, outputs = ("in/signed", "in/signed.minisig"), ("out/signed", "out/signed.minisig")
     yield Command(words, contents, outputs, tree, silent=True, progress=("out/signed.partial",))
     yield Command(("manifest", "check", "in/signed", below, *TRUST), (*signed, *contents), lists=tree, judges=True)
     yield Command(("manifest", "log", "add", "out/log", manifest, *SIGN), (manifest,), ("out/log",))
@@ -1046,7 +1049,8 @@ def killed(command, call, n):
         wrong = judge(world, command, known, run, signals=(signal.SIGKILL,), has_hit=run.code != 0,
                       changed=command.progress)
         # A file that replaces another has a temporary name for a moment: the next run removes it.
-        passing = [line for line in wrong if call.startswith("rename") and re.search(r"^leftover: \S*/\.hashloom-", line)]
+        passing = [line for line in wrong if call.startswith("rename")
+                   and re.search(r"^leftover: \S*/\.hashloom-", line)]
         if passing:
             finish(world, command, start(world, command))
             if not list(world.backing.rglob(".hashloom-*")):

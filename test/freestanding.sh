@@ -70,7 +70,8 @@ for flags in "${all_flags[@]}"; do
     [ -z "$hidden" ] || fail "public names that are hidden:" $hidden
 
     # The library has every name of the header, and no other.
-    grep -E '^HL_(API|CALL)' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$build/header"
+    grep -E '^HL_(API|CALL)' "$core/include/hashloom.h" | grep -oE '\bhl_[a-z0-9_]+\(' | tr -d '(' |
+        sort -u >"$build/header"
     nm -g --defined-only "$build/core.o" | awk '{print $NF}' | grep '^hl_' | sort -u >"$build/defined"
     diff "$build/header" "$build/defined" >"$build/diff" ||
         fail "header (<) and library (>) differ: $(cat "$build/diff")"
@@ -83,7 +84,8 @@ for flags in "${all_flags[@]}"; do
         awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')
     [ "$writable" -ge $expected ] && [ "$writable" -le $((expected + 12)) ] ||
         fail "$writable bytes of writable memory, expected $expected: $(nm "$build/core.o" | grep -i ' [bdc] ')"
-    ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' | grep -vxE 'choice|answers|last_ticks|saved|[.$].*' || true)
+    ro_written=$(nm "$build/core.o" | awk '$2 ~ /[bBC]/ {print $3}' |
+        grep -vxE 'choice|answers|last_ticks|saved|[.$].*' || true)
     [ -z "$ro_written" ] || fail "globals other than the choices:" $ro_written
     needed=$(nm -u "$build/core.o" | awk '{print $NF}' | grep -v ^_ | paste -sd' ' || true)
     echo "$CC $flags: needs ${needed:-nothing}; $(wc -l <"$build/defined") public names; $writable writable bytes"

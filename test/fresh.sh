@@ -149,7 +149,8 @@ inside() {
     ) >>/tmp/log 2>&1 || { cat /tmp/log; fail "git and make cannot be installed"; }
     id $user >/dev/null 2>&1 || useradd --create-home --shell /bin/bash $user
     # The clone is that of the commit at hand, by README's own command.
-    as_user "$home" "git config --global url./srv/hashloom.insteadOf $repository && git config --global safe.directory '*'"
+    as_user "$home" "git config --global url./srv/hashloom.insteadOf $repository &&
+        git config --global safe.directory '*'"
     [ -x /opt/host-go/bin/go ] && path=$path:/opt/host-go/bin
 
     block_of_install=$(awk '/^### From source/ {here = 1} here && $0 == "```" && on {exit} on {print}
@@ -225,9 +226,9 @@ inside() {
 # The settings of the host without which its network cannot be used: variables as words NAME=VALUE, and files.
 lend() { # ROOT
     local root=$1 name file
-    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE \
-        GIT_SSL_CAINFO REQUESTS_CA_BUNDLE PIP_CERT PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST GOPROXY GOSUMDB \
-        GONOSUMDB GONOSUMCHECK GOFLAGS; do
+    for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR \
+        CURL_CA_BUNDLE GIT_SSL_CAINFO REQUESTS_CA_BUNDLE PIP_CERT PIP_INDEX_URL PIP_EXTRA_INDEX_URL \
+        PIP_TRUSTED_HOST GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GOFLAGS; do
         [ -z "${!name-}" ] || echo "$name=${!name}"
     done >"$root/lent"
     cp --dereference /etc/resolv.conf "$root/etc/resolv.conf"
@@ -273,7 +274,9 @@ on() {
     unshare --mount --pid --fork --kill-child bash -ec 'root=$1
         mount -t proc proc "$root/proc"
         mount --rbind /dev "$root/dev"
-        lend() { [ -z "$1" ] || { mkdir -p "$root$2"; mount --bind "$1" "$root$2"; mount -o remount,ro,bind "$root$2"; }; }
+        lend() {
+            [ -z "$1" ] || { mkdir -p "$root$2"; mount --bind "$1" "$root$2"; mount -o remount,ro,bind "$root$2"; }
+        }
         lend "$2" /opt/host-rust
         lend "$3" /opt/host-go
         exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \

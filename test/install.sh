@@ -41,8 +41,8 @@ pages() { # FOLDER PREFIX
 from=("HASHLOOM=$program" "SHARE=$built/share")
 make --silent share "${from[@]}"
 make --silent install install-links "${from[@]}" "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
-stand_ins="b2sum b3sum cksum digest mac md5 md5sum rmd160 sha1 sha1sum sha224 sha224sum sha256 sha256sum sha384 sha384sum sha3sum
-sha512 sha512sum sha512t224 sha512t256 shasum"
+stand_ins="b2sum b3sum cksum digest mac md5 md5sum rmd160 sha1 sha1sum sha224 sha224sum sha256 sha256sum sha384
+sha384sum sha3sum sha512 sha512sum sha512t224 sha512t256 shasum"
 {
     echo usr/bin/hashloom 755
     pages "$built/share/man/man1" usr/share/man/man1
@@ -62,7 +62,8 @@ if [ "$(uname)" = Linux ]; then
     test/hardened.sh "$program"
     readelf -hW "$program" | grep -E 'Type: +DYN' >/dev/null || fail "$program is not position-independent"
     # The newest folder: older ones may be beside it.
-    objects=$(find "$built"/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 | cut -d' ' -f2)
+    objects=$(find "$built"/build/hashloom-sys-*/out -name src-api.o -printf '%T@ %h\n' | sort -n | tail -n 1 |
+        cut -d' ' -f2)
     [ -n "$objects" ] || fail "no objects of the C library below $built/build"
     if [ "$(uname -m)" = x86_64 ] && [ -z "${CFLAGS-}" ]; then
         for object in "$objects"/*.o; do

@@ -91,10 +91,11 @@ static void check_in_place(hl_job job, size_t size, size_t stride, const char *w
     memcpy(kept, layer, sizeof layer);
     job.messages.base = layer + LEAD;
     job.digests = layer + at;
-    CHECK(hl_run(&job) == (is_refused ? HL_EJOB : HL_OK), "%s, in place: a digest each %zu bytes, at %zu", what, stride, at);
+    CHECK(hl_run(&job) == (is_refused ? HL_EJOB : HL_OK), "%s, in place: a digest each %zu bytes, at %zu", what, stride,
+          at);
     for (size_t i = 0; !is_refused && i < rows->count; i++) {
-        CHECK(memcmp(layer + at + i * stride, digests + i * stride, size) == 0, "%s, in place: row %zu of %zu, %zu bytes",
-              what, i, rows->count, rows->nbytes);
+        CHECK(memcmp(layer + at + i * stride, digests + i * stride, size) == 0,
+              "%s, in place: row %zu of %zu, %zu bytes", what, i, rows->count, rows->nbytes);
         memcpy(layer + at + i * stride, kept + at + i * stride, size);
     }
     CHECK(memcmp(layer, kept, sizeof layer) == 0, "%s, in place: written beside the digests", what);

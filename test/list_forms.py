@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Lists that other programs have made: `check` reads them, and what is damaged, missing or doubled never counts as right.
+"""Lists of other programs: `check` reads them, and what is damaged, missing or doubled never counts as right.
 
     python3 test/list_forms.py path/to/hashloom [--require]
 
-Each list is made by the program of its form, of the same three files. Then each file is changed, and each line of the list.
-A program that is not installed is named as SKIPPED; with --require that is a failure. What `sum --format` writes is
-checked by mtree and by Python.
+Each list is made by the program of its form, of the same three files. Then each file is changed, and each line of the
+list. A program that is not installed is named as SKIPPED; with --require that is a failure. What `sum --format` writes
+is checked by mtree and by Python.
 """
 
 import base64
@@ -55,7 +55,8 @@ def statuses(name, list_name, files):
     text = pathlib.Path(list_name).read_bytes()
     done = run("check", list_name)
     nok = done.stdout.count(": OK\n")
-    check(name, done.returncode == 0 and nok >= len(files), f"{done.returncode} {done.stdout}{done.stderr}{text.decode()}")
+    check(name, done.returncode == 0 and nok >= len(files),
+          f"{done.returncode} {done.stdout}{done.stderr}{text.decode()}")
     for file, data in files.items():
         for change in [data + b"x", bytes([data[0] ^ 1]) + data[1:] if data else b"x", None]:
             pathlib.Path(file).write_bytes(change) if change is not None else os.remove(file)
@@ -92,7 +93,8 @@ def of_programs():
         "openssl dgst": ("list", f"openssl dgst -sha512 {names}"),
         "mtree -c": ("list", "mtree -c -k type,size,sha256,md5 -X ../left-out -p ."),
         "mtree -C": ("list", "mtree -c -k type,size,sha256,cksum -X ../left-out -p . | mtree -C -K sha256,cksum,size"),
-        "bsdtar": ("list", f"bsdtar -c -f - --format=mtree --options='mtree:!all,use-set,type,size,sha256,md5' {names}"),
+        "bsdtar": ("list",
+                   f"bsdtar -c -f - --format=mtree --options='mtree:!all,use-set,type,size,sha256,md5' {names}"),
         "bsdtar | gzip": (None, f"bsdtar -cz -f - --format=mtree --options='!all,use-set,type,size,sha256' {names}"),
     }
     for name, (list_name, command) in forms.items():
@@ -109,7 +111,8 @@ def of_programs():
             os.chdir(f"{top}/f")
             put(files)
             os.makedirs(f"{top}/gpg", 0o700)
-            made = subprocess.run(command, shell=True, capture_output=True, env={**os.environ, "GNUPGHOME": f"{top}/gpg"})
+            made = subprocess.run(command, shell=True, capture_output=True,
+                                  env={**os.environ, "GNUPGHOME": f"{top}/gpg"})
             if made.returncode != 0:
                 check(f"{name}: made", False, made.stderr.decode())
                 continue
@@ -128,7 +131,8 @@ def of_debian():
     with tempfile.TemporaryDirectory() as top:
         os.makedirs(f"{top}/forms-1/debian/source")
         os.chdir(top)
-        put({"forms-1/debian/source/format": b"3.0 (native)\n", "forms-1/debian/control": DSC.split("\n", 1)[1].encode(),
+        put({"forms-1/debian/source/format": b"3.0 (native)\n",
+             "forms-1/debian/control": DSC.split("\n", 1)[1].encode(),
              "forms-1/debian/changelog": b"forms (1) unstable; urgency=low\n\n  * x\n\n -- A <a@example.org>  "
                                          b"Thu, 01 Jan 1970 00:00:00 +0000\n"})
         sh("dpkg-source -b forms-1")
@@ -140,7 +144,8 @@ def of_debian():
         put({"usr/a": b"1"})
         os.makedirs("var/lib/dpkg/info")
         put({"var/lib/dpkg/info/a.md5sums": f"{hashlib.md5(b'1').hexdigest()}  usr/a\n".encode()})
-        equal("dpkg's md5sums name files of the root", run("check", "var/lib/dpkg/info/a.md5sums").stdout, "usr/a: OK\n")
+        equal("dpkg's md5sums name files of the root", run("check", "var/lib/dpkg/info/a.md5sums").stdout,
+              "usr/a: OK\n")
         os.chdir("/")
 
 
@@ -181,18 +186,22 @@ def of_packages():
         put({"usr/bin/a": b"1", "b": b"2"})
         sha1 = lambda data: base64.b64encode(hashlib.sha1(data).digest()).decode()
         os.makedirs("lib/apk/db")
-        put({"lib/apk/db/installed": (f"C:Q1{sha1(b'x')}\nP:a\nF:\nR:b\nZ:Q1{sha1(b'2')}\nF:usr/bin\nM:0:0:755\nR:a\na:0:0:755\n"
-                                      f"Z:Q1{sha1(b'1')}\nR:l\na:0:0:777\nZ:Q1{sha1(b'a')}\n\n").encode()})
+        put({"lib/apk/db/installed": (f"C:Q1{sha1(b'x')}\nP:a\nF:\nR:b\nZ:Q1{sha1(b'2')}\nF:usr/bin\nM:0:0:755\n"
+                                      f"R:a\na:0:0:755\nZ:Q1{sha1(b'1')}\nR:l\na:0:0:777\n"
+                                      f"Z:Q1{sha1(b'a')}\n\n").encode()})
         statuses("apk", "lib/apk/db/installed", {"usr/bin/a": b"1", "b": b"2"})
         put({"lib/apk/db/installed": f"C:Q1{sha1(b'x')}\nF:\nR:b\nR:c\n".encode()})
         equal("apk: a file without a digest", run("check", "lib/apk/db/installed").returncode, 1)
         if checks.has("bsdtar"):
             put({".PKGINFO": b"p"})
             os.makedirs("var/lib/pacman/local/a-1")
-            sh("bsdtar -czf var/lib/pacman/local/a-1/mtree --format=mtree --options='!all,use-set,type,size,sha256' .PKGINFO usr; rm .PKGINFO")
+            sh("bsdtar -czf var/lib/pacman/local/a-1/mtree --format=mtree "
+               "--options='!all,use-set,type,size,sha256' .PKGINFO usr; rm .PKGINFO")
             done = run("check", "var/lib/pacman/local/a-1/mtree")
-            equal("pacman: the package's own files are not there", (done.returncode, done.stdout), (0, "./usr/bin/a: OK\n"))
-        put({"dump": f"{top}/b 1 1700000000 {hashlib.sha256(b'2').hexdigest()} 0100644 root root 0 0 0 X\n(contains no files)\n".encode()})
+            equal("pacman: the package's own files are not there", (done.returncode, done.stdout),
+                  (0, "./usr/bin/a: OK\n"))
+        row = f"{top}/b 1 1700000000 {hashlib.sha256(b'2').hexdigest()} 0100644 root root 0 0 0 X\n"
+        put({"dump": f"{row}(contains no files)\n".encode()})
         statuses("rpm -qa --dump", "dump", {f"{top}/b": b"2"})
         os.chdir("/")
 
@@ -204,7 +213,8 @@ def of_sets():
         put({"G & H/r.bin": b"abc", "s.bin": b"s"})
         rom = lambda name, data: (f'\t\t<rom name="{name}" size="{len(data)}" crc="{zlib.crc32(data):08x}" '
                                   f'sha1="{hashlib.sha1(data).hexdigest()}" status="verified"/>\n')
-        game = lambda name, *roms: f'\t<game name="{name}">\n\t\t<description>x</description>\n' + "".join(roms) + "\t</game>\n"
+        start = "\t\t<description>x</description>\n"
+        game = lambda name, *roms: f'\t<game name="{name}">\n{start}' + "".join(roms) + "\t</game>\n"
         head = '<?xml version="1.0"?>\n<!DOCTYPE datafile PUBLIC "-//Logiqx"\n  "http://x/datafile.dtd">\n<datafile>\n'
         dat = head + game("G &amp; H", rom("r.bin", b"abc")) + game("S", rom("s.bin", b"s"))
         put({"x.dat": (dat + "</datafile>\n").encode()})
@@ -224,7 +234,8 @@ def of_sets():
         equal("lengths alone", run("check", "sizes").returncode, 1)
         put({"notes": b"sha999:abcd  file\n"})
         done = run("check", "notes")
-        check("an unknown form", done.returncode == 1 and "sha999:abcd" in done.stderr and "nearest" in done.stderr, done.stderr)
+        check("an unknown form",
+              done.returncode == 1 and "sha999:abcd" in done.stderr and "nearest" in done.stderr, done.stderr)
         os.chdir("/")
 
 

@@ -66,7 +66,7 @@ ALLOWED = {
     "go/internal/core/alg.go": "the first bytes of states that Go's standard library marshals",
     "python/pyproject.toml": "words to find the package by",
     "rust/hashloom-solaris/src/digest.rs": "examples in a help text",
-    "rust/hashloom-list/src/list/forms.rs": "examples of foreign formats, and what a number of digits means, by agreement",
+    "rust/hashloom-list/src/list/forms.rs": "examples of foreign formats, and what a number of digits means",
     "rust/hashloom-list/src/list/write.rs": "the algorithms of mtree and of SRI",
     "rust/hashloom-list/src/list/xml.rs": "attributes of DAT lists",
     "rust/hashloom-tree/src/dmverity/superblock.rs": "names of the Linux kernel, which lacks some",

@@ -67,7 +67,8 @@ def every_length():
         equal(f"digest -a {algorithm}", found, (0, lines(algorithm, names, expected), b""))
         for name, digest in zip(names, expected):
             # Alone, so that it does not share the lanes with other messages.
-            equal(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name), (0, f"{digest}\n".encode(), b""))
+            equal(f"digest -a {algorithm} {name}", run("digest", "-a", algorithm, name),
+                  (0, f"{digest}\n".encode(), b""))
         block = hashlib.new(algorithm).block_size
         for key_length in [1, 16, 20, block - 1, block, block + 1, 1000, 1 << 20]:
             key = generator.randbytes(key_length)
@@ -75,7 +76,8 @@ def every_length():
             expected = [prf(algorithm, key, message) for message in messages]
             words = ["mac", "-v", "-a", f"{algorithm}_hmac", "-k", "key"]
             found = run(*words, *names)
-            equal(f"{algorithm}_hmac, a key of {key_length}", found, (0, lines(f"{algorithm}_hmac", names, expected), b""))
+            equal(f"{algorithm}_hmac, a key of {key_length}", found,
+                  (0, lines(f"{algorithm}_hmac", names, expected), b""))
             found = run(*words, input=messages[-1])
             equal(f"{algorithm}_hmac, stdin", found, (0, f"{algorithm}_hmac {expected[-1]}\n".encode(), b""))
     for length in [0, (1 << 20) + 1]:
@@ -91,7 +93,8 @@ def fifo():
     with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
         pathlib.Path("fifo").write_bytes(bytes(300_000))
         found = process.stdout.read()
-    expected = [hashlib.sha256(bytes(300_000)).hexdigest(), hashlib.sha256(pathlib.Path("1000").read_bytes()).hexdigest()]
+    expected = [hashlib.sha256(bytes(300_000)).hexdigest(),
+                hashlib.sha256(pathlib.Path("1000").read_bytes()).hexdigest()]
     equal("a FIFO", found, f"(fifo) = {expected[0]}\n(1000) = {expected[1]}\n".encode())
 
 
@@ -196,7 +199,8 @@ def stopped(what, stop):
             signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             with subprocess.Popen(
                 [program, "mac", "-a", "sha256_hmac", "1000"], stdin=tty, stdout=subprocess.DEVNULL,
-                preexec_fn=lambda: (os.setpgid(0, 0), os.tcsetpgrp(tty, os.getpid()), signal.signal(signal.SIGTTOU, signal.SIG_DFL)),
+                preexec_fn=lambda: (os.setpgid(0, 0), os.tcsetpgrp(tty, os.getpid()),
+                                    signal.signal(signal.SIGTTOU, signal.SIG_DFL)),
             ) as process:  # fmt: skip
                 os.write(writer, b"%d\n" % process.pid)
                 _, status = os.waitpid(process.pid, os.WUNTRACED)
@@ -241,7 +245,8 @@ def passphrase():
         equal(f"typed: {keys}", typed(keys), expected)
     invalid = b"hashloom mac: invalid passphrase.\n"
     found = typed(b"\n")
-    equal("nothing typed", found, (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
+    equal("nothing typed", found,
+          (1, b"", b"hashloom mac: expected a key, found an empty line\n" + invalid, b"Enter key: \n", True))
     status, output, errors, shown, echoes = typed(b"x" * 1025 + b"\n")
     equal("a long line", (status, output, errors.endswith(invalid), echoes), (1, b"", True, True))
     # No terminal.
@@ -281,8 +286,8 @@ def memory():
 
 
 def key_files():
-    """While a command reads what is to be signed, no part of the text of its key is in memory. A key that signs later is
-    there, but not as text."""
+    """While a command reads what is to be signed, no part of the text of its key is in memory. A key that signs later
+    is there, but not as text."""
     if os.geteuid() != 0:
         return checks.skip("the text of keys in memory: needs root, as hashloom makes its memory unreadable for others")
     run("slh", "keygen", "pem", "-a", "SLH-DSA-SHA2-128f")
@@ -347,7 +352,8 @@ def huge():
             code.update(zeros)
         digest.update(b"x")
         code.update(b"x")
-        equal(f"digest of {size} bytes", run("digest", "-a", "sha256", "huge"), (0, f"{digest.hexdigest()}\n".encode(), b""))
+        equal(f"digest of {size} bytes", run("digest", "-a", "sha256", "huge"),
+              (0, f"{digest.hexdigest()}\n".encode(), b""))
         found = run("mac", "-a", "sha1_hmac", "-k", "key", "huge")
         equal(f"mac of {size} bytes", found, (0, f"{code.hexdigest()}\n".encode(), b""))
         with open("huge", "rb") as file:

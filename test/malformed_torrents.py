@@ -174,8 +174,9 @@ def bencode_cases():
         "names"
         " a torrent without its content; let a client fetch the .torrent file", None)
     bad("gzip", b"\x1f\x8b\x08\0", "expected a .torrent file, found gzip; unpack it first, with gzip -dc", None)
-    bad("a database", b"SQLite format 3\0", "expected a .torrent file, found an SQLite database, which qBittorrent keeps "
-        "its torrents in if told to. Choose fastresume files in qBittorrent's settings (Advanced, resume data storage "
+    bad("a database", b"SQLite format 3\0",
+        "expected a .torrent file, found an SQLite database, which qBittorrent keeps its torrents in if told to. "
+        "Choose fastresume files in qBittorrent's settings (Advanced, resume data storage "
         "type), and start and end it: it then has .torrent and .fastresume files in BT_backup", None)
     bad("a blank before", b" " + v1(), value + "the byte 0x20", b" ")
     bad("a byte order mark before", b"\xef\xbb\xbf" + v1(), value + "the byte 0xef", b"\xef")
@@ -611,8 +612,9 @@ def v2_cases():
     )
     good("no piece layers", v2(layers=None), missing)
     good("empty piece layers", v2(layers={}), missing)
-    bad("one of two piece layers", tree({"long": LONG, "other": leaf(40_000, b"x" * 32)}), key + 'no layer for the pieces '
-        'root of "other", which is longer than a piece; a client that has the content can save the torrent with its '
+    bad("one of two piece layers", tree({"long": LONG, "other": leaf(40_000, b"x" * 32)}),
+        key + 'no layer for the pieces root of "other", which is longer than a piece; '
+        'a client that has the content can save the torrent with its '
         "layers", b"d32:")
     good("no piece layers, and none needed", tree({"x": leaf()}, None),
         "piece layers: this key is missing, though no file needs it")

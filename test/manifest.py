@@ -3,12 +3,13 @@
 """Manifests of random folders have the entries and digests that Python finds.
 
 After random changes of a folder `check`, `check --resume` and `diff` of two manifests report what Python finds, and
-`check --quick` the changes that need no reading. A run that signs and is ended at any system call leaves right signatures.
+`check --quick` the changes that need no reading. A run that signs and is ended at any system call leaves right
+signatures.
 
     python3 test/manifest.py path/to/hashloom [--seeds N]
 
-What a manifest must have comes from snapshots that this script takes itself, with os and hashlib. Some runs are killed in
-the middle: the next run must make the same manifest. Needs Python's standard library, and strace for the last part.
+What a manifest must have comes from snapshots that this script takes itself, with os and hashlib. Some runs are killed
+in the middle: the next run must make the same manifest. Needs Python's standard library, and strace for the last part.
 """
 
 import argparse
@@ -168,12 +169,15 @@ class Folder:
         return found
 
     def content(self):
-        return self.random.choice(self.contents) if self.random.random() < 0.5 else self.random.randbytes(self.random.randrange(5000))
+        if self.random.random() < 0.5:
+            return self.random.choice(self.contents)
+        return self.random.randbytes(self.random.randrange(5000))
 
     def free(self):
         """Returns a path where nothing exists."""
         for _ in range(100):
-            name = self.random.choice(NAMES) + (str(self.random.randrange(30)).encode() if self.random.random() < 0.7 else b"")
+            name = self.random.choice(NAMES)
+            name += str(self.random.randrange(30)).encode() if self.random.random() < 0.7 else b""
             place = os.path.join(self.random.choice(self.of_type(True)), name)
             if place.count(b"/") - self.root.count(b"/") < 6 and not os.path.lexists(place):
                 return place
@@ -235,7 +239,8 @@ def run(hashloom, work, *arguments):
 
 
 def killed(hashloom, work, arguments, delay, how):
-    child = subprocess.Popen([hashloom, "manifest", *arguments], cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen([hashloom, "manifest", *arguments], cwd=work, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
     time.sleep(delay)
     child.send_signal(how)
     return child.wait()
@@ -311,8 +316,8 @@ def ended_at_each_call(hashloom, work, arguments, before, after):
 
 
 def signed_and_ended(hashloom):
-    """A command that signs, and is ended at any call, leaves a manifest with a right signature, or what was there; and the
-    same command goes on from there. The same for a log."""
+    """A command that signs, and is ended at any call, leaves a manifest with a right signature, or what was there; and
+    the same command goes on from there. The same for a log."""
     if not shutil.which("strace"):
         print("SKIPPED: signing runs that are ended: no strace")
         return

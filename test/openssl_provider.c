@@ -312,7 +312,7 @@ static void find_digest(EVP_MD *md, void *unused)
     CHECK(ndigests < MOST_DIGESTS && (digests[ndigests++] = strdup(name)) != NULL, "%s", name);
 }
 
-/* What a length does that EVP_DigestInit_ex2 or, later, EVP_MD_CTX_set_params gets. */
+/* What happens if EVP_DigestInit_ex2 or, later, EVP_MD_CTX_set_params gets a length. */
 enum answer {
     NONE,    /* the provider lacks the digest */
     IGNORED, /* the digest has its usual length, and the call reports it */

@@ -87,8 +87,8 @@ for value in all faster some; do
 done
 ! offers "$conf" && ! offers "$build/faster.cnf" || fail "a slower digest is offered"
 offers "$build/all.cnf" || fail "offer = all does not offer a slower digest"
-! OPENSSL_MODULES=$build/slower OPENSSL_CONF=$build/some.cnf openssl list -providers | grep 'name: hashloom' >/dev/null ||
-    fail "offer = some is accepted"
+! OPENSSL_MODULES=$build/slower OPENSSL_CONF=$build/some.cnf openssl list -providers |
+    grep 'name: hashloom' >/dev/null || fail "offer = some is accepted"
 
 # Unchanged programs, with nothing but a configuration. A module in front of ours notes what they use.
 mkdir "$build/traced"
@@ -131,7 +131,8 @@ for digest in SHA256 SHA3-256 SM3; do
 done
 uses "$(hex dgst -sm3)" "" openssl dgst -sm3 "$build/file"
 for digest in SHA1 SHA512 SM3; do # a digest that is not ours is left to the default provider
-    options=(-keylen 77 -kdfopt digest:$digest -kdfopt pass:secret -kdfopt salt:saltsaltsaltsalt -kdfopt iter:999 PBKDF2)
+    options=(-keylen 77 -kdfopt digest:$digest -kdfopt pass:secret -kdfopt salt:saltsaltsaltsalt -kdfopt iter:999
+        PBKDF2)
     uses "$(hex kdf "${options[@]}" | tr -d :)" PBKDF2 bash -c 'openssl kdf "$@" | tr -d :' - "${options[@]}"
 done
 

@@ -18,7 +18,8 @@ int main(int argc, char **argv)
         CHECK(ref->digest_nbytes == alg->digest_nbytes && ref->block_nbytes == alg->block_nbytes &&
                   ref->word_nbytes == alg->word_nbytes && ref->nwords == alg->nwords &&
                   ref->big_endian == alg->big_endian && ref->suffix == alg->suffix &&
-                  (ref->suffix != 0) == is_sponge(alg) && ref->is_counted == (alg->ending < HL_COUNTED ? 0 : (int)(alg->ending - HL_COUNTED) + 1) &&
+                  (ref->suffix != 0) == is_sponge(alg) &&
+                  ref->is_counted == (alg->ending < HL_COUNTED ? 0 : (int)(alg->ending - HL_COUNTED) + 1) &&
                   ref->is_xof == (alg->ending == HL_XOF),
               "%s", alg->name);
         for (unsigned w = 0; w < alg->nwords; w++)

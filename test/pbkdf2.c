@@ -113,7 +113,8 @@ static void check_stopped(const hl_alg_info *alg)
 
     test_case("%s: the caller's function ends a call, and no other", alg->name);
     CHECK(hl_pbkdf2_many(alg->alg, passwords, salts, NITERATIONS, NKEYS, whole, NBYTES) == HL_OK, "without");
-    CHECK(hl_pbkdf2_many_until(alg->alg, passwords, salts, NITERATIONS, NKEYS, keys, NBYTES, is_stopped, &stop) == HL_OK &&
+    CHECK(hl_pbkdf2_many_until(alg->alg, passwords, salts, NITERATIONS, NKEYS, keys, NBYTES, is_stopped, &stop) ==
+              HL_OK &&
               memcmp(keys, whole, sizeof whole) == 0, "not ended");
     const unsigned ncalls = stop.ncalls;
     CHECK(ncalls >= 3, "%u calls", ncalls);

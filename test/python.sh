@@ -63,7 +63,8 @@ wheel() {
         archive=$(CARGO_TARGET_DIR=$root/target archive_of_crates)
         [ -f "$archive" ] || { echo "cargo built no library"; return 1; }
         links=target.$(rustc -vV | sed -n 's/^host: //p').hashloom
-        profile+=(--config "$links.rustc-link-lib=['static=hashloom']" --config "$links.rustc-env.HASHLOOM_COMPILER='cc'"
+        profile+=(--config "$links.rustc-link-lib=['static=hashloom']"
+            --config "$links.rustc-env.HASHLOOM_COMPILER='cc'"
             --config "$links.rustc-link-search=['native=${archive%/*}']")
     fi
     (cd "$root/python" &&
@@ -126,7 +127,8 @@ found() {
 store() {
     environment "$logs/store" "$python" --requirement "$root/python/store/tests/store.txt" &&
         into "$logs/store" &&
-        (cd "$logs" && "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/store/tests/test_store.py" &&
+        (cd "$logs" &&
+            "$logs/store/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/store/tests/test_store.py" &&
             "$logs/store/bin/python" -m doctest "$root/docs/store.md")
 }
 
@@ -134,7 +136,8 @@ store() {
 models() {
     environment "$logs/models" "$python" model-signing pyopenssl pytest &&
         into "$logs/models" &&
-        (cd "$logs" && "$logs/models/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_model.py")
+        (cd "$logs" &&
+            "$logs/models/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/python/tests/test_model.py")
 }
 
 # Spark and Dask with workers in processes of their own.
@@ -167,8 +170,8 @@ examples() {
             "$root/README.md" "$root/python/store/README.md")
 }
 
-# What would be published, made twice, and installed from: with maturin alone, an empty home, and no network where
-# unshare may cut it off.
+# Builds the source distribution twice, compares both, and installs from one: with maturin alone, an empty home, and
+# no network where unshare may cut it off.
 source_distribution() {
     local work=$logs/sdist
     rm -rf "$work" && mkdir -p "$work"

@@ -51,8 +51,8 @@ docs | more all | +program | python3 test/docs.py {program} {require}
     *.md docs/* test/docs.py {cli}
 documents | check | +program | python3 test/docs.py {program} {documents}
     *.md
-format | check test all | | cargo fmt --all --check
-    *.rs
+format | check test all | | test/columns.py && cargo fmt --all --check
+    *
 crates | check | | {changed_crates}
     {crates}
 lint | more all | | cargo clippy {workspace} --all-targets -- -D warnings

@@ -68,8 +68,8 @@ root_with_apt() {
 expect() {
     local status=$1 what=$2 target=$3 found=0 line
     shift 3
-    env -i "PATH=$bin" "HOME=$work/home" "SSL_CERT_FILE=$work/home/certificates" "${require[@]}" "$tree/tools/setup.sh" "$target" \
-        >"$work/out" 2>&1 || found=$?
+    env -i "PATH=$bin" "HOME=$work/home" "SSL_CERT_FILE=$work/home/certificates" "${require[@]}" \
+        "$tree/tools/setup.sh" "$target" >"$work/out" 2>&1 || found=$?
     [ $found = "$status" ] || { echo "FAILED: $what: status $found, expected $status"; cat "$work/out"; exit 1; }
     for line; do
         grep -qxF -- "$line" "$work/out" || { echo "FAILED: $what: expected the line: $line"; cat "$work/out"; exit 1; }

@@ -187,7 +187,8 @@ static void check_possible(void)
     uint32_t possible[HL_LANES_MAX] __attribute__((aligned(64))), seen = 0;
 
     for (size_t round = 0; round < n; round++) {
-        const struct hli_detector *const detector = hli_choose_detector(hli_choice(), round % 2 == 0 ? 1 : HL_LANES_MAX);
+        const struct hli_detector *const detector = hli_choose_detector(hli_choice(),
+                                                                        round % 2 == 0 ? 1 : HL_LANES_MAX);
         for (unsigned l = 0; l < detector->nlanes; l++) {
             const unsigned v = (unsigned)random_below(NVECTORS), from = vectors[v].k - 8 - (unsigned)random_below(3);
             uint32_t w[80];
@@ -229,7 +230,8 @@ static int is_right(const uint8_t *digest, const void *data, size_t nbytes, size
         for (unsigned again = 0; again < 2; again++)
             CHECK(hl_update(&ctx, bytes + attack_end - 64, 64) == HL_OK, "SHA-1");
         ctx.nbytes -= 128;
-        CHECK(hl_update(&ctx, bytes + attack_end, nbytes - attack_end) == HL_OK && hl_final(&ctx, right) == HL_OK, "SHA-1");
+        CHECK(hl_update(&ctx, bytes + attack_end, nbytes - attack_end) == HL_OK && hl_final(&ctx, right) == HL_OK,
+              "SHA-1");
     } else {
         oracle(hl_alg_find(HL_SHA1), data, nbytes, right);
     }
@@ -309,7 +311,9 @@ static void check_among(const hl_kernel *kernel, size_t n)
         for (int is_stream = 0; is_stream < 2; is_stream++) {
             for (size_t i = 0; i < n; i++)
                 CHECK(is_right(digests + i * NBYTES, messages[i].data, messages[i].nbytes,
-                               i == at ? (f < NPAIRED ? files[f].attack + 64 : 0) : i == second ? files[1].attack + 64 : 0),
+                               i == at       ? (f < NPAIRED ? files[f].attack + 64 : 0)
+                               : i == second ? files[1].attack + 64
+                                             : 0),
                       "%s at %zu of %zu%s: message %zu", files[f].name, at, n, is_stream ? " in streams" : "", i);
             if (is_stream || kernel != NULL)
                 break;

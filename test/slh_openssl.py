@@ -25,7 +25,8 @@ SETS = [f"SLH-DSA-{name}-{nbits}{kind}" for kind in "fs" for nbits in (128, 192,
 def main():
     parser = checks.parser(__doc__)
     parser.add_argument("--count", type=int, default=1)
-    parser.add_argument("--openssl", type=shlex.split, default=["openssl"], help="the program, with arguments before its own")
+    parser.add_argument("--openssl", type=shlex.split, default=["openssl"],
+                        help="the program, with arguments before its own")
     options = parser.parse_args()
     checks.is_required = options.require
     hashloom = [options.hashloom.resolve(), "slh"]
@@ -65,18 +66,21 @@ def pair(name, turn, hashloom, openssl, folder):
     context = random.choice(("", "x", "two words", "y" * 255))
     ours = ["--context", context] if context else []
     theirs = ["-pkeyopt", f"context-string:{context}"] if context else []
-    verify = [*openssl, "pkeyutl", "-verify", "-pubin", "-inkey", "key.pub", "-rawin", "-in", "file", *theirs, "-sigfile"]
+    verify = [*openssl, "pkeyutl", "-verify", "-pubin", "-inkey", "key.pub", "-rawin", "-in", "file", *theirs,
+              "-sigfile"]
     check_ours = [*hashloom, "verify", "--key", "key.pub", "file", *ours, "--signature"]
     for ending in ("hedged", "deterministic"):
         is_plain = ending == "deterministic"
         more, their_more = (["--deterministic"], ["-pkeyopt", "deterministic:1"]) if is_plain else ([], [])
-        done(f"{ending}, signed by hashloom", *hashloom, "sign", "--key", "key", "file", "-o", f"ours.{ending}", *ours, *more)
+        done(f"{ending}, signed by hashloom", *hashloom, "sign", "--key", "key", "file", "-o", f"ours.{ending}", *ours,
+             *more)
         done(f"{ending}, signed by OpenSSL", *openssl, "pkeyutl", "-sign", "-inkey", "key", "-rawin", "-in", "file",
              "-out", f"theirs.{ending}", *theirs, *their_more)
         done(f"{ending}, verified by OpenSSL", *verify, f"ours.{ending}")
         done(f"{ending}, verified by hashloom", *check_ours, f"theirs.{ending}")
         found = [(folder / f"{whose}.{ending}").read_bytes() for whose in ("ours", "theirs")]
-        check(f"{name}: {ending} signatures are {'equal' if is_plain else 'not equal'}", (found[0] == found[1]) == is_plain)
+        check(f"{name}: {ending} signatures are {'equal' if is_plain else 'not equal'}",
+              (found[0] == found[1]) == is_plain)
     changed = bytearray(found[1])
     changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
     (folder / "wrong").write_bytes(changed)

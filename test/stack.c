@@ -85,7 +85,8 @@ static __attribute__((noinline)) void make_call(const struct call *c)
         }
         for (unsigned k = 0; k < 6; k++)
             hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)a, .again = k % 3 == 1 ? again : 0,
-                             .messages = {.layout = HL_ROWS, .count = COUNT, .base = digests, .stride = 130, .nbytes = 130},
+                             .messages = {.layout = HL_ROWS, .count = COUNT, .base = digests, .stride = 130,
+                                          .nbytes = 130},
                              .digests = digests, .digest_stride = k < 3 ? 0 : 130, .is_secret = 1,
                              .begin = k % 3 == 2 && has_ctx(c->alg) ? &ctxs[0] : NULL});
         break;
@@ -110,18 +111,20 @@ static __attribute__((noinline)) void make_call(const struct call *c)
         static size_t lengths[20];
         static hl_slh_message prehash[20];
         const hl_slh_work work = {scratch, sizeof scratch, NULL, NULL};
-        for (hl_slh set = is_sponge(c->alg) ? HL_SLH_SHAKE_128F : HL_SLH_SHA2_128F; set <= HL_SLH_SHAKE_256F; set += 4) {
+        const hl_slh first = is_sponge(c->alg) ? HL_SLH_SHAKE_128F : HL_SLH_SHA2_128F;
+        for (hl_slh set = first; set <= HL_SLH_SHAKE_256F; set += 4) {
             if (c->form == SLH_KEYGEN)
-                hl_slh_keygen(set, messages[0].data, secret[0], &work);
+                slh_keygen(set, messages[0].data, secret[0], &work);
             for (unsigned i = 0; i < 20; i++) {
                 prehash[i] = (hl_slh_message){digests, 32, digests, 255, HL_SLH_PREHASH, HL_SHA256};
                 signatures[i] = signature, lengths[i] = hl_slh_find(set)->signature_nbytes;
                 secret[i][64] = (uint8_t)i;
             }
             if (c->form == SLH_SIGN)
-                hl_slh_sign(set, secret[0], prehash, NULL, signature, &work);
+                slh_sign(set, secret[0], prehash, NULL, signature, &work);
             if (c->form == SLH_VERIFY)
-                hl_slh_verify_many(set, secret[0] + 32, sizeof *secret, prehash, signatures, lengths, 20, digests, &work);
+                hl_slh_verify_many(set, secret[0] + 32, sizeof *secret, prehash, signatures, lengths, 20, digests,
+                                   &work);
         }
         break;
     }
@@ -168,7 +171,8 @@ static int is_defined(const struct call *c)
     case BEGUN_EACH: return has_ctx(c->alg);
     case SLH_KEYGEN:
     case SLH_SIGN:
-    case SLH_VERIFY: return hl_slh_find(HL_SLH_SHA2_128F) != NULL && (c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256);
+    case SLH_VERIFY:
+        return hl_slh_find(HL_SLH_SHA2_128F) != NULL && (c->alg->alg == HL_SHA256 || c->alg->alg == HL_SHAKE256);
     default: return 1;
     }
 }
@@ -204,9 +208,10 @@ int main(int argc, char **argv)
     static const char *const forms[FORMS] = {"hl_hash_many", "hl_hash_rows", "hl_hmac_many", "streams",
                                              "streams of HMAC", "hl_run, hash of hash", "hl_run, SHA-3 of hash",
                                              "hl_run, from a prefix", "hl_run, from whole blocks",
-                                             "hl_run, from a prefix each", "hl_run, in place", "hl_pbkdf2_many", "hl_search", "hl_squeeze",
-                                             "hl_run, long digests", "hl_hash_rows, few", "hl_slh_keygen",
-                                             "hl_slh_sign", "hl_slh_verify_many"};
+                                             "hl_run, from a prefix each", "hl_run, in place", "hl_pbkdf2_many",
+                                             "hl_search", "hl_squeeze",
+                                             "hl_run, long digests", "hl_hash_rows, few", "SLH-DSA keys",
+                                             "SLH-DSA signatures", "hl_slh_verify_many"};
     struct call most = {0};
     size_t most_of_kernels = 0;
     pthread_attr_t attr;

@@ -76,10 +76,12 @@ FORMS = [
     ("dvc/files/md5/{d[0]}{d[1]}/{rest}.dir", hexed("md5")),
     ("bazel/cas/{d[0]}{d[1]}/{d}", hexed("sha256")),
     ("bazel/content_addressable/sha256/{d}/file", hexed("sha256")),
-    *((f"npm/content-v2/{name}/{{d[0]}}{{d[1]}}/{{d[2]}}{{d[3]}}/{{tail}}", hexed(name)) for name in ("sha1", "sha256", "sha512")),
+    *((f"npm/content-v2/{name}/{{d[0]}}{{d[1]}}/{{d[2]}}{{d[3]}}/{{tail}}", hexed(name))
+      for name in ("sha1", "sha256", "sha512")),
     ("cache/nar/{d}.nar", nix),
     ("cache/nar/{d}.nar.xz", nix),
-    *((f"ostree/objects/{{d[0]}}{{d[1]}}/{{rest}}.{kind}", hexed("sha256")) for kind in ("commit", "dirtree", "dirmeta")),
+    *((f"ostree/objects/{{d[0]}}{{d[1]}}/{{rest}}.{kind}", hexed("sha256"))
+      for kind in ("commit", "dirtree", "dirmeta")),
 ]
 
 
@@ -96,9 +98,11 @@ def place(folder, form, digest, data):
 
 def forms(folder):
     rows = (pathlib.Path(__file__).parent.parent / "rust/hashloom-list/src/command/stores.rs").read_text()
-    rows = [line for line in rows.splitlines() if line.startswith('    ("') and "NoObject" not in line and "More(" not in line]
+    rows = [line for line in rows.splitlines()
+            if line.startswith('    ("') and "NoObject" not in line and "More(" not in line]
     equal("every form has an example", len(FORMS), len(rows))
-    objects = [place(folder, form, digest, RANDOM.randbytes(RANDOM.choice((0, 100, 70_000)) + n + 1)) for n, (form, digest) in enumerate(FORMS)]
+    objects = [place(folder, form, digest, RANDOM.randbytes(RANDOM.choice((0, 100, 70_000)) + n + 1))
+               for n, (form, digest) in enumerate(FORMS)]
     code, out, error = hashloom("--names", folder)
     equal("all forms match", (code, sorted(out.split(": OK\n")[:-1]), error), (0, sorted(map(str, objects)), ""))
     for path in objects:
@@ -114,11 +118,13 @@ def forms(folder):
     equal("a link to a store", hashloom("--names", "-q", linked)[0], 0)
 
     # Files that are no objects: elsewhere, and known ones, are counted; others among objects are wrong.
-    aside = [inner / "x-tmp-1", folder / "hub/models--a--b/blobs/x.incomplete", folder / "r/config", folder / "o/index.json"]
+    aside = [inner / "x-tmp-1", folder / "hub/models--a--b/blobs/x.incomplete", folder / "r/config",
+             folder / "o/index.json"]
     for path in aside:
         put(path, b"x")
     code, out, error = hashloom("--names", "-q", folder)
-    says = "2 other files not checked" in error and "r/config" in error and "2 files not checked, as not finished" in error
+    says = all(text in error for text in ("2 other files not checked", "r/config",
+                                          "2 files not checked, as not finished"))
     check("files that are no objects", (code, out) == (0, "") and says, error)
     lines = [json.loads(line) for line in hashloom("--names", "--json", folder)[1].splitlines()]
     equal("json", (lines[-1]["counts"]["ok"], lines[-1]["not_covered"]), (len(objects), 4))
@@ -127,7 +133,8 @@ def forms(folder):
     code, out, error = hashloom("--names", folder)
     check("a file among objects without a digest", code == 1 and f"{stray}" in error, error)
     stray.unlink()
-    for lacking in ("o/blobs/sha999/" + "0" * 64, "npm/content-v2/sha999/00/11/" + "0" * 60, "o/blobs/blake3/" + "0" * 60):
+    for lacking in ("o/blobs/sha999/" + "0" * 64, "npm/content-v2/sha999/00/11/" + "0" * 60,
+                    "o/blobs/blake3/" + "0" * 60):
         stray = put(folder / lacking, b"x")
         code, out, error = hashloom("--names", "-q", folder)
         check(f"an algorithm that is not known: {lacking[:20]}", code == 1 and str(stray) in error + out, error)
@@ -149,7 +156,8 @@ def forms(folder):
     place(folder, "ostree/objects/{d[0]}{d[1]}/{rest}.filez", hexed("sha256"), b"x")
     code, out, error = hashloom("--names", "-q", folder)
     check("ostree's files are not verified", code == 1 and "ostree fsck" in error, error)
-    for name, words in {"nothing": (aside[-1].parent.parent / "npm/none",), "no store": (put(folder / "n/x", b"").parent,)}.items():
+    for name, words in {"nothing": (aside[-1].parent.parent / "npm/none",),
+                        "no store": (put(folder / "n/x", b"").parent,)}.items():
         code, out, error = hashloom("--names", *words)
         check(f"{name} is no success", code == 1 and error, error)
     equal("no folder", hashloom("--names")[0], 2)
@@ -173,7 +181,8 @@ def by_tool(folder, store, program, needs_all=True):
 def git_lfs(folder):
     for i in range(3):
         put(folder / f"{i}.bin", RANDOM.randbytes(5000))
-    for words in ("init -q", "config user.email a@b", "config user.name a", "lfs install --local", "lfs track *.bin", "add -A", "commit -qm x"):
+    for words in ("init -q", "config user.email a@b", "config user.name a", "lfs install --local", "lfs track *.bin",
+                  "add -A", "commit -qm x"):
         tool("git", *words.split(), cwd=folder)
     objects = by_tool(folder, folder / ".git/lfs", "git-lfs")
     equal("git-lfs: objects", len(objects), 3)
@@ -229,7 +238,8 @@ def par2(folder):
     tool("par2", "create", "-q", "-s4096", "-r20", "-n1", "set.par2", *names, cwd=folder)
     volume = next(folder.glob("*.vol*")).name
     fine = sorted(f"{name}: OK" for name in names)
-    for cwd, words in ((folder, ("set.par2",)), (folder, (volume,)), (folder, ("-C", ".", "--strict", "set.par2")), (folder.parent, (folder / "set.par2",))):
+    for cwd, words in ((folder, ("set.par2",)), (folder, (volume,)), (folder, ("-C", ".", "--strict", "set.par2")),
+                       (folder.parent, (folder / "set.par2",))):
         code, out, error = hashloom(*words, cwd=cwd)
         equal(f"par2: {words}", (code, sorted(out.splitlines()), error), (0, fine, ""))
     changes = [
@@ -286,7 +296,8 @@ def par2(folder):
         (flip(len(original) - 1, 8), 0, "1 packet is damaged"),
         (flip(len(original) - 1, 8), 1, "1 packet is damaged", "--strict"),
         (lambda made: (repeat(made), flip(long_list, 70)(made)), 0, "1 packet is damaged"),
-        (lambda made: (repeat(made), sealed(long_list, lambda packet: packet.__setitem__(90, packet[90] ^ 1))(made)), 1, "differ"),
+        (lambda made: (repeat(made), sealed(long_list, lambda packet: packet.__setitem__(90, packet[90] ^ 1))(made)), 1,
+         "differ"),
         (sealed(long_list, lambda packet: packet.__delitem__(slice(-20, None))), 1, "number of blocks"),
         (lambda made: made[-2].__setitem__(slice(32, 48), bytes(16)) or seal(made[-2]), 1, "two sets"),
         # Damage in every 8 bytes.
@@ -305,7 +316,8 @@ def dpkg(folder):
     md5 = hexed("md5")
 
     def package(name, files, conffiles="", lists=True, status="install ok installed", more=""):
-        head = f"Package: {name.split(':')[0]}\nStatus: {status}\nMaintainer: x\nArchitecture: amd64\nVersion: 1\n{more}"
+        head = (f"Package: {name.split(':')[0]}\nStatus: {status}\nMaintainer: x\nArchitecture: amd64\n"
+                f"Version: 1\n{more}")
         stanzas.append(head + (f"Conffiles:\n{conffiles}" if conffiles else "") + "Description: x\n")
         info = root / "var/lib/dpkg/info"
         put(info / f"{name}.list", "".join(f"/{path}\n" for path in files).encode())
@@ -317,7 +329,9 @@ def dpkg(folder):
         (root / path).mkdir(parents=True)
     (root / "lib").symlink_to("/usr/lib")
     same = ["usr/bin/a", "lib/liba.so", "usr/share/doc/a/copyright", "usr/bin/both"]
-    package("a", {path: path.encode() for path in same}, f" /etc/a {md5(b'etc/a')}\n /etc/b {md5(b'etc/b')}\n /etc/gone {md5(b'')} obsolete\n /etc/old {md5(b'')} remove-on-upgrade\n")
+    package("a", {path: path.encode() for path in same},
+            f" /etc/a {md5(b'etc/a')}\n /etc/b {md5(b'etc/b')}\n"
+            f" /etc/gone {md5(b'')} obsolete\n /etc/old {md5(b'')} remove-on-upgrade\n")
     package("liba:amd64", {"usr/lib/x.so": b"x", "usr/bin/both": b"other"}, more="Multi-Arch: same\nReplaces: a\n")
     package("divert", {"usr/bin/tool": b"new", "usr/share/doc/divert/readme": b""})
     package("diverted", {"usr/bin/tool": b"old"})
@@ -352,7 +366,8 @@ def dpkg(folder):
     (root / "etc/gone").unlink()
     found = judged("configuration files", 0, [], ["etc/a", "etc/gone"])
     check("dpkg: said", "2 configuration files changed, which is no failure" in found[2], found[2])
-    for path in ("usr/bin/a", "usr/lib/liba.so", "usr/bin/both", "usr/bin/tool", "usr/bin/tool.old", "usr/share/doc/a/copyright"):
+    for path in ("usr/bin/a", "usr/lib/liba.so", "usr/bin/both", "usr/bin/tool", "usr/bin/tool.old",
+                 "usr/share/doc/a/copyright"):
         data = (root / path).read_bytes()
         name = path.replace("usr/lib/liba", "lib/liba")
         (root / path).write_bytes(b"damaged")

@@ -234,10 +234,10 @@ static int child_slh(void)
     const hl_slh_work work = {slh.scratch[0], sizeof slh.scratch[0], NULL, NULL};
 
     several = of_several_lanes();
-    const hl_status status = hl_slh_keygen(set, random_pool(48), slh.secret, &work);
+    const hl_status status = slh_keygen(set, random_pool(48), slh.secret, &work);
     if (status == HL_EALG) /* a build without its hash */
         return 0;
-    if (hl_slh_sign(set, slh.secret, &message, NULL, slh.right, &work) != HL_OK ||
+    if (slh_sign(set, slh.secret, &message, NULL, slh.right, &work) != HL_OK ||
         hl_slh_begin_sign(&slh.task, set, slh.secret, &message, NULL, slh.signature) != HL_OK)
         return 1;
     const int any_wrong = run_threads(run_part);
@@ -287,7 +287,10 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--child") == 0) {
         round_number = atoi(argv[2]);
         random_restart((uint64_t)round_number);
-        return round_number > ROUNDS + 1 ? child_slh() : round_number > ROUNDS ? child_keys() : round_number == ROUNDS ? child_streams() : child();
+        return round_number > ROUNDS + 1 ? child_slh()
+               : round_number > ROUNDS   ? child_keys()
+               : round_number == ROUNDS  ? child_streams()
+                                         : child();
     }
     test_start(argc, argv);
     for (int i = 0; i <= ROUNDS + 2; i++) {

@@ -4,8 +4,8 @@
 
     python3 test/trees.py path/to/hashloom [--require] [--all] [--vectors FOLDER]
 
-Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin) and openssl. A program that is not installed is
-named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
+Programs: fsverity (Debian package fsverity), veritysetup (cryptsetup-bin) and openssl. A program that is not installed
+is named as SKIPPED; with --require that is a failure. --vectors: the folder testdata of
 https://github.com/transparency-dev/merkle, with 518 right and wrong proofs, which are not part of this repository;
 default: build/rfc6962. If it is missing, that is named too, but is not a failure. --all: also files of 1 GiB and more.
 """
@@ -164,8 +164,8 @@ def dmverity(folder):
 
 
 def dmverity_untrusted(folder):
-    """Only the root hash and the options can be trusted. Whatever the superblock says, nothing is right that veritysetup
-    calls wrong, or that differs from the data that the root hash was made of."""
+    """Only the root hash and the options can be trusted. Whatever the superblock says, nothing is right that
+    veritysetup calls wrong, or that differs from the data that the root hash was made of."""
     hashes, other = folder / "hashes", folder / "other"
     for block, hash_block, algorithm, count in ((4096, 4096, "sha256", 300), (512, 512, "sha1", 70),
                                                 (1024, 512, "sha512", 41)):
@@ -277,7 +277,8 @@ def content(folder, what, nbytes):
     kind, _, seed = what.partition(":")
     if kind in ("text", "quads"):
         quads = b"".join(bytes([byte]) * 127 for byte in range(4))
-        return write(folder, "content", (seed.replace("_", " ").encode() if kind == "text" else quads).ljust(nbytes, b"\0"))
+        return write(folder, "content",
+                     (seed.replace("_", " ").encode() if kind == "text" else quads).ljust(nbytes, b"\0"))
     zeros, path = folder / "zeros", folder / "content"
     with open(zeros, "wb") as file:
         file.truncate(nbytes)
@@ -300,7 +301,8 @@ def ipfs(folder):
         command = ["commp"] if kind.startswith("commp") else ["cid", "--profile", kind]
         if kind == "commp-v2":
             # The CID of version 1 has the same root, without the lengths.
-            root = b"\x01\x81\xe2\x03\x92\x20\x20" + base64.b32decode(root[1:].upper() + "=" * (-len(root[1:]) % 8))[-32:]
+            decoded = base64.b32decode(root[1:].upper() + "=" * (-len(root[1:]) % 8))
+            root = b"\x01\x81\xe2\x03\x92\x20\x20" + decoded[-32:]
             root = "b" + base64.b32encode(root).decode().lower().rstrip("=")
         for threads in (1, 2) if is_small else (2,):
             equal(f"{line} {threads} threads", tree(*command, "--threads", threads, path).split()[0], root)

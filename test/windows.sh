@@ -267,7 +267,7 @@ leave_out windows "Wine lists a folder for each name in it, and this one has 900
 for crate in files tree torrent list work address; do
     part crates "the crate hashloom-$crate: tests" tests 600 hashloom-$crate
 done
-# What the tests themselves leave out on Windows is told by `cargo test -- --ignored --list`.
+# Tests that leave themselves out on Windows: `cargo test -- --ignored --list` names them.
 leave_out windows "cargo is no program of Wine" a_command_that_is_not_there_or_fails_says_so
 part program "the program: tests" tests 600 hashloom-cli
 part lists "lists, manifests and torrents from one system to the other" lists

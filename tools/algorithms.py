@@ -113,7 +113,8 @@ def algorithm(where, bodies, constant, number, name, title, body, digest_nbytes,
               tags, openssl, pkcs11, standard, status):
     check(body in bodies, where, f"no BLOCK_FUNCTION row before it is named {body}")
     kind = re.fullmatch(r"(STRENGTHENED|COUNTED|TREE)|(SPONGE|XOF)\((\w+)\)", ending)
-    check(kind is not None, where, f"the ending is STRENGTHENED, COUNTED, TREE, SPONGE(suffix) or XOF(suffix), not {ending}")
+    endings = "STRENGTHENED, COUNTED, TREE, SPONGE(suffix) or XOF(suffix)"
+    check(kind is not None, where, f"the ending is {endings}, not {ending}")
     check(status in ("CURRENT", "LEGACY"), where, f"the status is CURRENT or LEGACY, not {status}")
     return Algorithm(
         constant, integer(number, where, "the id"), name, title, bodies[body],
@@ -146,9 +147,9 @@ def read(path=LIST):
     return list(bodies.values()), algorithms
 
 
-# The crates of RustCrypto that the types replace, by block function.
-RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5", "keccak": "sha3",
-               "sm3": "sm3", "blake2b": "blake2", "blake2s": "blake2", "blake3": "blake3"}
+# The crates of RustCrypto that the types replace, by block function; None: there is no such crate, and no type.
+RUST_CRATES = {"sha1": "sha1", "sha256": "sha2", "sha512": "sha2", "ripemd160": "ripemd", "md5": "md5",
+               "keccak": "sha3", "sm3": "sm3", "blake2b": "blake2", "blake2s": "blake2", "blake3": "blake3"}
 
 
 def rust_peer(a):
@@ -191,7 +192,8 @@ def c_bodies():
 
 def c_bits():
     """For parts.h: #if needs macros."""
-    names = {a.identifier: a.body for a in ALGORITHMS} | {b.name: b for b in BODIES} | {"sha3": next(b for b in BODIES if b.name == "keccak")}
+    names = {a.identifier: a.body for a in ALGORITHMS} | {b.name: b for b in BODIES}
+    names["sha3"] = names["keccak"]
     width = max(map(len, names))
     for name, body in sorted(names.items(), key=lambda item: (item[1].id, item[0])):
         yield f"#define HLI_ALG_{name:{width}} {1 << body.id:#04x}"
@@ -208,8 +210,8 @@ def in_go():
 
 
 def eager():
-    """Those whose block is hashed as soon as it is full, as RustCrypto's block_api has it for the others' types."""
-    return [a for a in in_order() if a.ending not in ("COUNTED", "TREE")]
+    """Those with types of the digest crate: RustCrypto has them, and hashes a block as soon as it is full."""
+    return [a for a in in_order() if a.ending not in ("COUNTED", "TREE") and RUST_CRATES[a.body.name]]
 
 
 def rust_sys_constants():
@@ -222,7 +224,8 @@ def rust_sys_constants():
 
 def rust_sys_sizes():
     for a in ALGORITHMS:
-        yield f"/// Bytes in {'an' if a.title[0] in 'M' else 'a'} {a.title} digest{', if a call names none' * a.is_xof}."
+        article = "an" if a.title[0] in "M" else "a"
+        yield f"/// Bytes in {article} {a.title} digest{', if a call names none' * a.is_xof}."
         yield f"pub const HL_{a.constant}_DIGEST_NBYTES: usize = {a.digest_nbytes};"
 
 
@@ -238,7 +241,8 @@ def rust_variants():
         yield f"    /// {a.title}: {a.standard}; {size}."
         if a.is_legacy:
             yield "    ///"
-            yield "    /// Not collision resistant: for existing formats only, never where somebody might gain by a forged message."
+            yield ("    /// Not collision resistant: for existing formats only, never where somebody might gain by a"
+                   " forged message.")
         yield f"    {a.camel} = sys::HL_{a.constant},"
 
 
@@ -442,7 +446,8 @@ func Sum{end}(data []byte) [{size}]byte {{
 {one}
 }}
 
-// SumMany{end} sets dst[i] to the {a.title} digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumMany{end} sets dst[i] to the {a.title} digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumMany{end}(dst [][{size}]byte, msgs [][]byte) {{
 	digest.SumMany(core.UseKeccak(core.{a.constant}), dst, msgs)
 }}
@@ -459,8 +464,8 @@ def go_sha3_variants():
     """For variants_test.go."""
     for a, end in go_keccaks():
         if not a.is_xof:
-            yield (f"\tvariantOf(core.{a.constant}, func() hash.Hash {{ return sha3.New{end}() }}, sha3.Sum{end}, "
-                   f"sha3.SumMany{end},\n\t\tsha3.SumRows{end}),")
+            yield f"\tvariantOf(core.{a.constant}, func() hash.Hash {{ return sha3.New{end}() }},"
+            yield f"\t\tsha3.Sum{end}, sha3.SumMany{end}, sha3.SumRows{end}),"
 
 
 def go_xofs():
@@ -594,7 +599,8 @@ def main():
         replace_all(differ)
     if options.check and differ:
         sys.exit("not as tools/algorithms.py writes them: " + ", ".join(differ))
-    print("algorithms.py:", "written: " + ", ".join(differ) if differ else "all files are as core/src/algorithms.def says")
+    print("algorithms.py:",
+          "written: " + ", ".join(differ) if differ else "all files are as core/src/algorithms.def says")
 
 
 if __name__ == "__main__":

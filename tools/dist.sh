@@ -53,7 +53,8 @@ if [ $level = all ]; then
     cp "$work"/build/*.deb "$work/dist"
     if command -v rpmbuild >/dev/null; then
         # The program is that of the Debian package. Debian's rpm does not know what is installed.
-        quiet rpmbuild -bb --build-in-place --nodeps --without build --define "_topdir $work/rpm" packaging/hashloom.spec
+        quiet rpmbuild -bb --build-in-place --nodeps --without build --define "_topdir $work/rpm" \
+            packaging/hashloom.spec
         cp "$work"/rpm/RPMS/*/*.rpm "$work/dist"
     else
         echo "SKIPPED: the RPM package: rpmbuild is missing: sudo apt-get install rpm"

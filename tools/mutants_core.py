@@ -8,7 +8,8 @@ SPDX-License-Identifier: MIT OR Apache-2.0
 A mutant is one rule of RULES applied to one place of a file in core/src. The file, or every file that includes it, is
 compiled by a bare cc, linked with kernels and tests that were compiled once, and run until a test fails. A mutant that
 compiles to the same code does not count. One that survives is run once more under the address and undefined behaviour
-sanitizers. Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC names the compiler. Folder: build/mutants.
+sanitizers. Survivors that are not faults stand in EQUIVALENT, with the reason; any other makes the exit status 1. CC
+names the compiler. Folder: build/mutants.
 """
 
 import argparse

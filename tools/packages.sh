@@ -14,7 +14,8 @@ sums=${1:?$usage}/SHA256SUMS folder=${2:?$usage}
 templates=$(dirname "$0")/../packaging/templates
 version=$(sed -n 's/^[0-9a-f]*  hashloom-\([0-9.]*\)\.tar\.gz$/\1/p' "$sums")
 # No registry takes a pre-release.
-[ -n "$version" ] || { echo "packages.sh: $sums has no source archive of a release, hashloom-1.2.3.tar.gz" >&2; exit 1; }
+[ -n "$version" ] ||
+    { echo "packages.sh: $sums has no source archive of a release, hashloom-1.2.3.tar.gz" >&2; exit 1; }
 fill() { # FILE...
     sed -e "s/@VERSION@/$version/g" "$@" | sed -f <(sed 's/^\([0-9a-f]*\)  \(.*\)$/s|@SHA256 \2@|\1|/' "$sums")
 }

@@ -11,5 +11,5 @@ compile() { # FILE REQUIREMENT...
 }
 compile build.txt 'flit_core>=3.11,<4' 'maturin>=1.9,<2' ziglang
 compile test.txt hypothesis numpy pytest
-# What hashes columns is tested with. Not every Python has wheels of all of these.
+# Packages that the tests of columns need. Not every Python has wheels of all of these.
 compile columns.txt duckdb pandas polars pyarrow

@@ -208,8 +208,8 @@ works() { # NEED
     firefox) command -v firefox-esr firefox >/dev/null ;;
     java) java -version >/dev/null 2>&1 ;;
     # rustup's Rust has a linker of its own.
-    wasm-ld) command -v wasm-ld >/dev/null || compgen -G "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/rust-lld" \
-        >/dev/null ;;
+    wasm-ld) command -v wasm-ld >/dev/null ||
+        compgen -G "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/*/bin/rust-lld" >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }
@@ -351,7 +351,8 @@ if [ ${#rows[@]} -gt 0 ]; then
     fi
     clang_major=$(! command -v clang >/dev/null || clang -dumpversion | cut -d. -f1)
     [ -n "$clang_major" ] || clang_major=$(candidate clang | sed 's/^[0-9]*:\([0-9]*\).*/\1/')
-    mapfile -t packages < <(printf '%s\n' "${rows[@]}" | cut -d' ' -f2 | tr ',' '\n' | sed "s/%/$clang_major/" | sort -u)
+    mapfile -t packages < <(printf '%s\n' "${rows[@]}" | cut -d' ' -f2 | tr ',' '\n' |
+        sed "s/%/$clang_major/" | sort -u)
 
     # Debian's parts of Rust fit Debian's Rust alone.
     mapfile -t others < <(printf '%s\n' "${packages[@]}" |
@@ -377,8 +378,7 @@ if [ ${#rows[@]} -gt 0 ]; then
     [ ${#packages[@]} -eq 0 ] || ! may_install || install "${packages[@]}"
 fi
 
-# What still does not work ends the script, or leaves out parts of the tests. The command comes first, as all else
-# follows from it.
+# A missing need of the command ends the script; other missing needs leave out parts of the tests.
 lacking=() lost=() without=()
 while read -r need of parts; do
     [ -n "$need" ] || continue
@@ -481,8 +481,8 @@ bookworm-backports main" >"$apt/sources.list"
     local options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
         -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt" -o APT::Sandbox::User=)
     { apt-get "${options[@]}" update && (cd "$apt" && apt-get "${options[@]}" download qemu-user) &&
-        dpkg-deb --fsys-tarfile "$apt"/qemu-user_*.deb | tar -x -C build/qemu ./usr/bin/qemu-x86_64; } >"$apt/log" 2>&1 ||
-        { cat "$apt/log" >&2; return 1; }
+        dpkg-deb --fsys-tarfile "$apt"/qemu-user_*.deb | tar -x -C build/qemu ./usr/bin/qemu-x86_64
+    } >"$apt/log" 2>&1 || { cat "$apt/log" >&2; return 1; }
     rm -rf "$apt"
 }
 

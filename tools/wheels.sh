@@ -17,7 +17,8 @@ cd "$(dirname "$0")/.."
 prove=$PWD/test/proof/prove.py
 [ -e .git ] || { echo "wheels.sh: a clone of the repository is needed: git has the files of the commit" >&2; exit 2; }
 [ $# -gt 0 ] || { echo "usage: tools/wheels.sh FOLDER [source | TARGET...]" >&2; exit 2; }
-command -v maturin >/dev/null || { echo "wheels.sh: maturin is not installed: pip install 'maturin>=1.9,<2'" >&2; exit 2; }
+command -v maturin >/dev/null ||
+    { echo "wheels.sh: maturin is not installed: pip install 'maturin>=1.9,<2'" >&2; exit 2; }
 umask 022
 export LC_ALL=C
 mkdir -p "$1"

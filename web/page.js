@@ -243,7 +243,8 @@ function describe() {
         : source?.file || source?.making ? `${what}: ${contents()}. ${content || "Now choose the files."}`
         : content && (listing || source?.list?.isPasted) ? content
         : content
-            ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.` : "";
+            ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.`
+            : "";
     $("how").hidden = $("example").hidden = $("found").textContent !== "";
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
@@ -328,8 +329,8 @@ const isPartial = () => {
     }
     return false;
 };
-const PARTIAL = "Chromium does not give all files of a dropped folder to a page from a disk, but leaves out names such " +
-    "as x*y or x.lnk; the button gives all of them";
+const PARTIAL = "Chromium does not give all files of a dropped folder to a page from a disk, but leaves out names " +
+    "such as x*y or x.lnk; the button gives all of them";
 
 function handleOf(entry) {
     const { name } = entry;

@@ -10,7 +10,7 @@ const ROOM_NBYTES = 32 << 20, LANES = 4;
 const SMALL_NBYTES = 256 << 10, READS = 32;
 // The verdicts on a piece.
 const UNCHECKED = 0, RIGHT = 1, WRONG = 2, ABSENT = 3, UNREADABLE = 4;
-// What a file of a torrent may be.
+// Flags of a torrent's file.
 const PADDING = 1, SYMLINK = 2;
 
 // The index of the first file of a torrent that ends behind this byte of the content.

@@ -74,7 +74,7 @@ function withModule(compiled, work) {
     }
 }
 
-// What there is of each file of a torrent or draft is a column: a million objects would take a second to send.
+// Fields of a torrent's or draft's files as columns: a million objects would take a second to send.
 function columns(torrent) {
     for (const column of ["offsets", "nbytes"]) torrent[column] = Float64Array.from(torrent[column]);
     torrent.flags = Uint8Array.from(torrent.flags);

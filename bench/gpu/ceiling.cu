@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * By nvcc it measures: ceiling INVOCATIONS CALLS prints a line of JSON for each call. By a C++ compiler, with
- * cuda_host.h before it, it tests: ceiling INVOCATIONS TOP tries nonces on the CPU, and prints the offsets of those whose
- * digest's most significant 32 bits are at most TOP.
+ * cuda_host.h before it, it tests: ceiling INVOCATIONS TOP tries nonces on the CPU, and prints the offsets of those
+ * whose digest's most significant 32 bits are at most TOP.
  */
 #include "kernel.cu"
 

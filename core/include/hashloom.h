@@ -15,10 +15,10 @@
  *   lengths     In bytes. Zero is a length like any other; the data pointer may then be NULL.
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
- *   overlap     Messages may overlap each other. What a call writes must not overlap what the call reads or writes
- *               besides, but for rows (HL_ROWS), as where a layer of a tree is hashed in place: digests may lie over
- *               the rows and between them, if digest i ends before row i + 1 begins, and digests are no further apart
- *               than rows. Otherwise HL_EJOB.
+ *   overlap     Messages may overlap each other. Nothing that a call writes may overlap anything else that it reads or
+ *               writes. One exception: digests may lie over rows (HL_ROWS) and between them, as where a layer of a tree
+ *               is hashed in place, if digest i ends before row i + 1 begins and digests are no further apart than
+ *               rows. Otherwise HL_EJOB.
  *   errors      HL_OK (0) or an hl_status. Arguments are checked before anything is written: an error leaves digests
  *               and contexts unchanged.
  *   digests     Digest i of a call is written at digests + i * digest size, in the byte order of the standard. It
@@ -149,10 +149,10 @@ typedef enum hl_ending {
     HL_STRENGTHENED = 0, /* by a one bit, zeros, and its length in bits in two words (FIPS 180-4 section 5.1) */
     HL_SPONGE       = 1, /* by the suffix byte, zeros, and a one bit at the end of the block (FIPS 202 section B.2) */
     HL_XOF          = 2, /* likewise, and the digest may have any length: digest_nbytes is the usual one */
-    HL_COUNTED      = 3, /* by zeros up to the end of the block; the block function takes the number of bytes, and a
-                          * mark of the last block, which is never empty (RFC 7693 section 3.3). See hl_blake2_init */
-    HL_TREE         = 4  /* likewise, with flags; a message of more than 1,024 bytes is a tree of such messages (BLAKE3
-                          * section 2.1). See hl_blake3_init */
+    HL_COUNTED      = 3, /* by zeros up to the end of the block, which is not empty; the block function takes the
+                          * number of bytes and a mark of the last block (RFC 7693 section 3.3). See hl_blake2_init */
+    HL_TREE         = 4  /* as HL_COUNTED, with flags; a message of more than 1,024 bytes is a tree of such messages
+                          * (BLAKE3 section 2.1). See hl_blake3_init */
 } hl_ending;
 
 typedef struct hl_alg_info {
@@ -176,16 +176,16 @@ HL_API const hl_alg_info *hl_alg_at(size_t i);
 /* The description of one algorithm; NULL if alg is not in enum hl_alg, and of HL_SHA1DC. */
 HL_API const hl_alg_info *hl_alg_find(hl_alg alg);
 
-/* HL_SHA1DC is SHA-1, and says of each message whether it holds blocks made by a known collision attack, for Git and
- * others that must go on with SHA-1. Its digests have 24 bytes. The first 20 are the digest of SHA-1; of an attack they
- * are the "safe hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so
- * that the two messages have different digests even for callers that do not look at the verdict. Byte 20 is that
- * verdict: 1 if an attack was found, or else 0. The others are zeros.
+/* HL_SHA1DC is SHA-1 that detects blocks made by a known collision attack, for Git and others that must go on with
+ * SHA-1. Its digests have 24 bytes. Bytes 0 to 19 are the digest of SHA-1. If an attack was found, they are the "safe
+ * hash" of sha1dc by M. Stevens and D. Shumow, which Git uses: the blocks found are hashed twice more, so that the two
+ * messages have different digests even for callers that ignore the verdict. Byte 20 is the verdict: 1 if an attack was
+ * found, else 0. Bytes 21 to 23 are zeros.
  *
  * A found attack means that the message is one of two with the same digest of SHA-1: the other one was computed. A
- * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors, which are
- * those of all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
- * practical. Collisions of SHA-1 with fewer steps, of use to nobody, are not looked for. Sources: M. Stevens,
+ * false alarm has a chance of about 2^-160 a block. Attacks are found that use one of 32 disturbance vectors: those of
+ * all published collisions (SHAttered 2017, "SHA-1 is a Shambles" 2020) and of any attack that is known to be
+ * practical. Collisions of SHA-1 with fewer steps, which forge nothing, are not looked for. Sources: M. Stevens,
  * "Counter-cryptanalysis", CRYPTO 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks
  * using unavoidable attack conditions", USENIX Security 2017.
  *
@@ -204,10 +204,10 @@ typedef enum hl_status {
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the
-                 * others; hl_slh_sign: what it made is not right */
+                 * others; hl_slh_end: the signature is not right */
     HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
-    HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
+    HL_ETAG,    /* hl_slh_verify_many: a signature does not belong to its message and key */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
     HL_EIMPORT, /* the bytes are not an exported stream, or are of a later version */
     HL_ESTOPPED /* the caller's function ended the call */
@@ -267,7 +267,7 @@ typedef struct hl_ctx {
     uint32_t reserved;
 } hl_ctx;
 
-/* Begins a message, of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses are not written. */
+/* Begins a message of any algorithm but BLAKE3. Bytes of the context that the algorithm never uses stay as they are. */
 HL_CALL hl_status hl_init(hl_ctx *ctx, hl_alg alg);
 /* BLAKE2 with parameters (RFC 7693 section 2.5 and 2.8; salt and personalization as in its authors' paper). */
 typedef struct hl_blake2_parameters {
@@ -302,9 +302,8 @@ HL_CALL hl_status hl_blake3_init_derive_key(hl_blake3_ctx *stream, const void *c
  * The stream is only read. */
 HL_CALL hl_status hl_blake3_subtree(const hl_blake3_ctx *stream, uint64_t chunk, const void *data, size_t nbytes,
                                     uint8_t *value);
-/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be a multiple of it, all
- * of subtrees (HL_ESTATE), and may not end with it: hl_update or a further subtree follows, or hl_final is
- * HL_ESTATE. */
+/* Appends that subtree of nchunks = 2^k chunks in place of its bytes. The message so far must be whole subtrees, and a
+ * multiple of nchunks: else HL_ESTATE. hl_update or a further subtree must follow: else hl_final is HL_ESTATE. */
 HL_CALL hl_status hl_blake3_add_subtree(hl_blake3_ctx *stream, uint64_t nchunks, const uint8_t *value);
 
 /* Appends data to the message. */
@@ -363,21 +362,16 @@ HL_CALL hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *sec
 /* Overwrites the key with zeros. NULL is ignored. */
 HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 
-/* A tag has the algorithm's digest_nbytes bytes; if a protocol truncates tags, take the first bytes (FIPS 198-1 section
- * 5). A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block precedes it. A key that
- * is not initialised is HL_ESTATE. */
+/* A tag has the algorithm's digest_nbytes bytes. If a protocol truncates tags, take the first bytes (FIPS 198-1 section
+ * 5), 10 at least (RFC 2104 section 5). Compare tags by hl_equal, over the length that the protocol says, never that of
+ * a received tag. A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block precedes it.
+ * A key that is not initialised is HL_ESTATE. */
 
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_CALL hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes. Tag i is
  * written at tags + i * digest_nbytes. For a key of each message, and for rows, use hl_run. */
 HL_CALL hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
-/* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, else HL_ETAG. The time does not depend on
- * where they differ. tag_nbytes is the length that the protocol says, never the length of a received tag: from 10
- * bytes, the least that RFC 2104 section 5 allows, to digest_nbytes. Any other length is HL_ELENGTH. */
-HL_CALL hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
-                                size_t tag_nbytes);
-
 /* A message that arrives in parts. It holds no pointer, not even to the key, and may be copied; the copy is
  * independent. It is as secret as the key: wipe a context that is dropped before hl_hmac_final has wiped it. */
 typedef struct hl_hmac_ctx {
@@ -421,8 +415,6 @@ typedef uint32_t hl_isas;
 HL_API size_t      hl_isa_count(void);
 /* "scalar", "sse2", "avx2", "avx512", "sha"; NULL beyond the last. */
 HL_API const char *hl_isa_name(size_t i);
-/* The set of the one instruction set of that name (exact, lower case); 0 if this build has none of that name. */
-HL_API hl_isas     hl_isa_named(const char *name);
 /* The instruction sets that this machine and its operating system can run. */
 HL_API hl_isas     hl_isas_available(void);
 /* The instruction sets that may be chosen now: all available ones, or those that hl_restrict left. */
@@ -518,7 +510,7 @@ typedef struct hl_job {
     const hl_ctx      *begin;         /* streams of alg, each with any number of bytes so far: message i continues the
                                        * one at begin + i * begin_stride (bytes). They are only read. Not with keys.
                                        * HL_TREE: one stream without data, whose key all messages have. */
-    size_t             begin_stride;  /* 0: all messages continue one stream; costs nothing if it has whole blocks */
+    size_t             begin_stride;  /* 0: all messages continue one stream; free if the stream is whole blocks */
     const hl_hmac_key *keys;          /* the key of message i is at keys + i * key_stride; all of one algorithm */
     size_t             key_stride;    /* 0: one key for all messages */
     const hl_kernel   *kernel;        /* only this kernel, as in hl_hash_many_with */
@@ -556,8 +548,9 @@ HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t
  * lie anywhere in `nodes`. depth: 0, or, for HL_MERKLE_ZEROS, the number of layers above the leaves (SSZ: log2 of the
  * limit), with room for the leaves; else HL_ELENGTH. Without leaves the root is SHA-256 of nothing (RFC 6962), or
  * zeros.
- * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, from
- * below; where RFC 6962 pairs nothing there is none. That room must be apart from the leaves and the root: HL_EJOB. */
+ * proof: NULL, or room for HL_MERKLE_DEPTH_MAX nodes: the *nproof nodes beside the path of leaf number `index`, the
+ * lowest first. A layer of RFC 6962 where the path's node is not paired adds none. HL_EJOB if proof overlaps the leaves
+ * or the root. */
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
                                  size_t index, uint8_t *proof, size_t *nproof);
 
@@ -594,7 +587,7 @@ typedef struct hl_slh_info {
 /* The description of one set, 1 to 12; NULL of any other number, or if the build has no SLH-DSA. */
 HL_API const hl_slh_info *hl_slh_find(hl_slh set);
 
-/* How a message becomes what is signed. */
+/* How a message is signed. */
 typedef enum hl_slh_form {
     HL_SLH_PURE = 0,    /* slh_sign: the message, behind the context (FIPS 205 section 10.2.1) */
     HL_SLH_PREHASH = 1, /* hash_slh_sign: a digest of the message, behind the context (section 10.2.2) */
@@ -612,41 +605,33 @@ typedef struct hl_slh_message {
     uint32_t    prehash;       /* with HL_SLH_PREHASH: an hl_alg, one of SHA-2, SHA-3 and SHAKE (HL_EALG) */
 } hl_slh_message;
 
-/* The memory of a call, and the question whether the call is to stop. */
+/* The memory of hl_slh_verify_many, and a function that may stop it. */
 typedef struct hl_slh_work {
-    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after
-                                         * calls that have secrets */
+    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time */
     size_t  scratch_nbytes;             /* HL_ELENGTH if it is less */
     int   (*is_stopped)(void *context); /* asked every few milliseconds; unless it answers 0, the call returns
-                                         * HL_ESTOPPED, and what it was to write is zeros. NULL: not asked. It must
-                                         * return: it may not leave by longjmp or an exception. */
+                                         * HL_ESTOPPED, and `valid` is zeros. NULL: not asked. It must return: it
+                                         * may not leave by longjmp or an exception. */
     void   *context;
 } hl_slh_work;
 HL_API size_t hl_slh_scratch_nbytes(void);
 
-/* The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Writes
- * secret_nbytes; the last public_nbytes of them are the public key. */
-HL_CALL hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work);
-/* Signs. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL (deterministic: PK.seed in their
- * place). The signature is verified before the call returns: HL_ESTATE, and zeros, if the machine erred, or if the
- * secret key's public part does not belong to it. */
-HL_CALL hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message,
-                              const uint8_t *randomness, uint8_t *signature, const hl_slh_work *work);
-/* HL_OK if the signature is one of the message and the key, else HL_ETAG. A length that is not signature_nbytes is
- * HL_ETAG, too. */
-HL_CALL hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message,
-                                const uint8_t *signature, size_t signature_nbytes, const hl_slh_work *work);
-/* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1
- * or 0. HL_OK if all are valid, else HL_ETAG. */
+/* Verifies signatures side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] =
+ * 1 or 0; 0 also for a length that is not signature_nbytes. HL_OK if all are valid, else HL_ETAG. */
 HL_CALL hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride,
                                      const hl_slh_message *messages, const uint8_t *const signatures[],
                                      const size_t signature_nbytes[], size_t count, uint8_t *valid,
                                      const hl_slh_work *work);
 
-/* One key or one signature by many threads. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
+/* Makes a key or a signature, by one thread or many. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
  * hl_slh_part(task, i, ...) for each i = 0 .. task->nparts - 1, in any order, by any threads, each with a scratch of
- * its own; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's secret and
- * signature. It is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up. */
+ * its own, which is wiped; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's
+ * secret and signature. It is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up.
+ *
+ * The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Its last
+ * public_nbytes are the public key. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL
+ * (deterministic: PK.seed in their place). hl_slh_end verifies the signature: HL_ESTATE, and zeros, if the machine
+ * erred, or if the secret key's public part does not belong to it. */
 typedef struct hl_slh_task {
     uint32_t set;    /* an hl_slh, or 0: not begun, or ended */
     uint32_t nparts;

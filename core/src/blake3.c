@@ -16,16 +16,17 @@
 #include "one.h"
 
 enum { CV_NBYTES = 32, DEPTH = 54 };
-enum { PARTIAL = 32, BATCH = 128, MANY = 256 }; /* chunks in lanes together: not full, of whole messages, of one message */
+/* Chunks in lanes together: that are not full, of whole messages, of one message. */
+enum { PARTIAL = 32, BATCH = 128, MANY = 256 };
 enum { CHUNK_START = 1, CHUNK_END = 2, PARENT = 4, ROOT = 8, KEYED_HASH = 16, CONTEXT = 32, MATERIAL = 64 };
 
-/* The places of words in a state (alg/blake.lanes.h). Streams alone have the last two: the key, and the flags of every
- * chunk and node. */
+/* The places of words in a state (alg/blake.lanes.h). Only streams have the last two: the key, and the flags of all
+ * chunks and nodes. */
 enum { CHUNK_AT = HLI_COUNTER, NBYTES_AT = 10, FLAGS_AT = 11, LAST_FLAGS_AT = 12, KEY_AT = 16, MODE_AT = 24 };
 
 /* All nodes of a call have this. */
 struct tree {
-    const struct hli_plan *plan; /* of its fields, choice, is_secret and forced count here */
+    const struct hli_plan *plan; /* only choice, is_secret and forced are read */
     const uint32_t *key;         /* 8 words */
     uint32_t mode;               /* KEYED_HASH, CONTEXT, MATERIAL or none of them */
 };
@@ -78,7 +79,7 @@ static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row
             to[l] = word; /* one lane: no kernel of words of 32 bits has two */
 }
 
-/* Hashes those that wait. No store of a single lane: loads of whole rows follow. */
+/* Hashes those that wait. No lane is stored alone: the load of its whole row, which follows, would wait. */
 static HLI_NOINLINE void flush(struct queue *queue)
 {
     const struct tree *const tree = queue->tree;
@@ -139,7 +140,7 @@ static void add_parents(struct queue *queue, uint8_t nodes[][CV_NBYTES], size_t 
         add(queue, nodes[2 * i], 0, nodes[i]);
 }
 
-/* digest = the root's, over the subtrees before, which are overwritten, and the last one. */
+/* digest = the root's, above `before`'s subtrees, which are overwritten, and the last one. */
 static void join_subtrees(const struct tree *tree, uint8_t subtrees[][CV_NBYTES], unsigned nbefore,
                           const uint8_t last[CV_NBYTES], uint8_t digest[CV_NBYTES])
 {
@@ -222,7 +223,7 @@ static size_t nchunks_of(size_t nbytes)
     return nbytes == 0 ? 1 : (nbytes - 1) / HLI_CHUNK_NBYTES + 1;
 }
 
-/* Chunks that are not full, or the only one of their message: of any lengths. */
+/* Chunks of any lengths: not full, or the only one of their message. */
 struct partial {
     const struct tree *tree;
     size_t n;
@@ -305,7 +306,7 @@ static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_messages *
         most = counts[i] > most ? counts[i] : most;
     }
     for (unsigned least; most > 1; most = least == 2 ? 1 : most - most / 2) {
-        /* A level of all messages. Those with a root alone above wait for each other. */
+        /* One level of all messages. Two nodes left: their root waits for other messages' roots. */
         struct queue queue = {.tree = tree, .kind = most > 2 || root == 0 ? &node_kind : &root_kind};
         size_t at = 0;
         least = most > 2 ? 3 : 2;

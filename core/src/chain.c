@@ -30,7 +30,7 @@ static void use_kernel(struct run *run, const hl_kernel *kernel)
         hli_splat_lanes(pass->alg, &run->begin, kernel->nlanes, pass->begin);
 }
 
-/* Advances n blocks, those of messages at[0 .. n - 1], by nsteps. Idle lanes work on the first. */
+/* Advances the blocks of messages at[0 .. n - 1] by nsteps. Idle lanes work on the first. */
 static void step(struct run *run, uint8_t *const blocks[], const size_t at[], unsigned n, unsigned nsteps)
 {
     const struct hli_pass *pass = &run->chains->plan.first;

@@ -9,9 +9,8 @@
 
 /* All chains of a call share these. */
 struct hli_chains {
-    struct hli_plan plan;    /* its first pass has the algorithm with digests of links.nbytes, and the state in which each
-                              * hash begins */
-    struct hli_links links;  /* its nsteps have no meaning */
+    struct hli_plan plan;   /* its first pass: the algorithm with digests of links.nbytes; the state before each hash */
+    struct hli_links links; /* nsteps has no meaning */
 };
 
 /* Hashes the padded block at blocks[i] nsteps[i] times in place, or all_steps times if nsteps is NULL. Many steps first

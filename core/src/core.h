@@ -61,11 +61,11 @@
 
 #include "algorithms.h"
 
-/* Keeps a function's frame of its own. The frame either holds what is hashed, or must not be held while other parts of
- * the driver run. In the first case the callers hold only pointers to secrets, and burn the stack below them. */
+/* The function keeps a frame of its own: because the frame has secrets, which callers burn with the stack below theirs,
+ * or because it must not be on the stack while other parts of the driver run. */
 #define HLI_NOINLINE __attribute__((noinline))
 
-/* 1: fewer lines of assembly, if a kernel then takes 3% longer at most. For Go, whose assembly is kept as text. */
+/* 1: fewer lines of assembly, for kernels that take at most 3% longer. For Go, whose assembly is kept as text. */
 #ifndef HLI_SMALL
 #  define HLI_SMALL 0
 #endif
@@ -98,13 +98,6 @@ HLI_INLINE void hli_wipe(void *p, size_t nbytes)
 {
     hli_zero(p, nbytes);
     __asm__ volatile("" : : "r"(p) : "memory");
-}
-
-HLI_INLINE int hli_same_text(const char *a, const char *b)
-{
-    while (*a != '\0' && *a == *b)
-        a++, b++;
-    return *a == *b;
 }
 
 /* Number of zero bits at the lower (ctz) and upper (clz) end of x, which is not 0. RISC-V without Zbb has no
@@ -243,7 +236,7 @@ HLI_INLINE int hli_is_blake2(const hl_alg_info *alg)
 #    define HLI_TREES 0
 #  endif
 #endif
-/* BLAKE3, of which the lane driver knows messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
+/* BLAKE3. The lane driver hashes messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
 HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
 {
     return HLI_TREES && HLI_ENDS(HL_TREE, HL_TREE, alg->ending == HL_TREE);
@@ -285,7 +278,7 @@ HLI_INLINE int hli_is_keyed(const hl_alg_info *alg, const hl_state *state)
 {
     return hli_is_blake2(alg) && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
 }
-/* The algorithm as if its digests had the length of that stream's. */
+/* The algorithm with digests as long as that stream's. */
 HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)
 {
     hl_alg_info as = *alg;
@@ -332,7 +325,7 @@ HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
     return rest;
 }
 
-/* The blocks before that rest. */
+/* Whole blocks before hli_rest_of_block. */
 HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
 {
     if (hli_block_shift(alg) != 0)
@@ -346,7 +339,7 @@ HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
     return (size_t)hli_nwords(alg) * hli_word_nbytes(alg);
 }
 
-/* Whether a digest has 16, 20, 24, 28, 32, 48 or 64 bytes: those that words are written for. */
+/* Whether a digest has 16, 20, 24, 28, 32, 48 or 64 bytes: lengths that are written a word at a time. */
 HLI_INLINE int hli_is_even(size_t digest_nbytes)
 {
     return digest_nbytes <= 64 && digest_nbytes % 4 == 0 && (UINT32_C(0x111f0) >> digest_nbytes / 4 & 1) != 0;
@@ -456,11 +449,10 @@ HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nme
 HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t choice, hl_body body);
 /* The same under the choice at this moment. */
 HLI_HIDDEN const hl_kernel *hli_choose_now(hl_body body);
-/* The best kernel for many whole short messages, if it has a function for them and no other kernel takes less time;
- * otherwise NULL. call_cost is that of the others. */
+/* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
+ * takes less time. call_cost: of those kernels. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
-/* The most blocks, padding included, of messages that go to functions for whole ones, under that choice or of that
- * kernel. */
+/* The most blocks, padding included, of a message for a function for whole messages: under a choice, or of a kernel. */
 HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg);
 enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
 /* The kernel's function for whole messages; NULL if it has none. */
@@ -474,13 +466,13 @@ HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
 /* possible[i] = the disturbance vectors, by their rows in alg/sha1dc.def, that the block at msg[i] leaves possible. As
  * many blocks as the function has lanes; possible is aligned to the lanes. */
 typedef void hli_possible_fn(const uint8_t *const msg[], uint32_t *possible);
-/* A row of registry.def, whose head says what the numbers are. */
+/* A DETECT row of registry.def. */
 struct hli_detector {
     hli_possible_fn *possible;
     uint8_t nlanes, from, isa;
 };
 extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
-/* The best one for that number of blocks under that choice. */
+/* The best detector for that number of blocks under that choice. */
 HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, size_t nblocks);
 /* Advances all lanes of HL_SHA1DC (sha1dc.c). */
 HLI_HIDDEN void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
@@ -509,8 +501,7 @@ struct hli_pass {
     uint64_t begin_nbytes;
 };
 
-/* How one call is carried out. The choice of kernels is settled when the call begins, so that hl_restrict does not
- * change it half-way. */
+/* How one call is carried out. The choice of kernels is read once, so that hl_restrict does not change it half-way. */
 struct hli_plan {
     uint32_t choice;
     int is_secret;           /* messages or first states are secret: nothing of them stays on the stack or in registers
@@ -533,15 +524,15 @@ HLI_INLINE void hli_burn(size_t nbytes)
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* The same for rows that digests overlap; `begin` is NULL unless messages continue streams that hold bytes, or is a
- * tree's. HL_EJOB if a digest overlaps the row behind its own. Changes plan and rows. */
+/* hli_hash for rows that digests overlap. `begin`: streams that hold bytes, or a tree's; else NULL. HL_EJOB if a digest
+ * overlaps the row behind its own. Changes plan and rows. */
 HLI_HIDDEN hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
                                        size_t begin_stride, hl_messages *rows);
-/* Short messages from `first` on that are equally long and continue one stream: what it holds and each of them are put
- * together, and go the way of whole messages. Returns their number; 0 if that does not pay. */
+/* Hashes short messages of one length that continue one stream, from `first` on: copies of the stream's held bytes and
+ * of a message are whole messages. Returns their number; 0: too few or too long. */
 HLI_HIDDEN size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
                                   size_t first);
-/* The same for messages that continue streams, one for all or one each, as in hl_job: on copies of these. */
+/* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);
 HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);

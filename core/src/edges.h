@@ -109,8 +109,8 @@ HLI_INLINE void hli_append(uint8_t *block, size_t held, const uint8_t *from, siz
     hli_copy_short(to, from, nbytes);
 }
 
-/* Ends a message of nbytes: writes the last nrest % 16 of its nrest bytes, which are `last` with zeros behind, and all
- * that follows up to the end of its last block. */
+/* Ends a message of nbytes: writes the last nrest % 16 of its nrest bytes, which are `last` with zeros behind, then the
+ * padding up to the end of the last block. */
 HLI_INLINE void hli_pad_behind(unsigned block_nbytes, int big_endian, uint8_t *out, unsigned nblocks, size_t nrest,
                                hli_pair last, uint64_t nbytes)
 {
@@ -189,7 +189,7 @@ HLI_INLINE unsigned hli_pad_alg(const hl_alg_info *alg, uint8_t *out, const uint
                                : hli_pad_sponge(hli_block_nbytes(alg), alg->suffix, out, rest, nrest);
 }
 
-/* The same for a rest that is in its place and that one block is enough for. */
+/* Writes the padding of a message that ends in one block, behind the rest that is in that block. */
 HLI_INLINE void hli_pad_in_place(unsigned block_nbytes, int big_endian, uint8_t *block, size_t nrest, uint64_t nbytes)
 {
     const hli_pair last = hli_load_pair(block + (nrest & ~(size_t)15));

@@ -94,11 +94,12 @@ hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes)
         get_state(info, bytes + HEAD_NBYTES, &state);
         const unsigned digest_nbytes = hli_counted_digest_nbytes(info, &state);
         const uint64_t hashed = length - nheld;
-        if (hli_word_nbytes(info) == 8 ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
-                                         (state.w64[hli_nwords(info) - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
-                                   : state.w32[HLI_COUNTER] != (uint32_t)hashed ||
-                                         state.w32[HLI_COUNTER + 1] != hashed >> 32 || state.w32[HLI_COUNTER + 2] != 0 ||
-                                         (state.w32[hli_nwords(info) - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
+        if (hli_word_nbytes(info) == 8
+                ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
+                      (state.w64[hli_nwords(info) - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
+                : state.w32[HLI_COUNTER] != (uint32_t)hashed || state.w32[HLI_COUNTER + 1] != hashed >> 32 ||
+                      state.w32[HLI_COUNTER + 2] != 0 ||
+                      (state.w32[hli_nwords(info) - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
             return HL_EIMPORT;
         if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes)
             return HL_EIMPORT;

@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A few messages go as plan.c says. Rows, and the common case of many short messages, fill all lanes in step: messages
- * with equally many blocks are begun, advanced and ended together, and their states never leave the kernel's layout.
- * All others wait in a window on the stack, the longest first (ragged.c). The window is refilled while long messages go
- * on. Endings are collected and hashed with full lanes (lanes.c).
+ * Few messages: plan.c decides. Rows and many short messages fill all lanes in step: messages with equally many blocks
+ * begin, advance and end together, and their states stay in the kernel's layout. All others wait in a window on the
+ * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
+ * hashed with full lanes (lanes.c).
  */
 #include "blake3.h"
 #include "one.h"
@@ -23,7 +23,7 @@ struct batch {
     size_t at[HLI_WINDOW]; /* the message's index in the call */
 };
 
-/* Results of one step that the next step can use again. A length of UINT64_MAX: none yet. */
+/* What the next step can use again. padded_nbytes is UINT64_MAX before the first step. */
 struct step {
     uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
     uint8_t padding[176];         /* the ending of every message of padded_nbytes, which is a whole number of blocks */
@@ -31,9 +31,9 @@ struct step {
     uint64_t schedule[80];        /* the padding's message schedule */
 };
 
-/* Sees to it that step->padding is the ending of all messages that are ndone bytes, whole blocks, and returns its
- * schedule, or NULL: a schedule takes 90 to 150 ns to make. It saves a third of a step of SHA-2 in lanes, less of other
- * steps, and nothing over the SHA instructions on Intel. `pays`: enough messages will use it. */
+/* Makes step->padding the ending of messages of ndone bytes, whole blocks, and returns the padding's schedule, or NULL.
+ * A schedule takes 90 to 150 ns to make. It saves a third of a step of SHA-2 in lanes, less of other steps, and nothing
+ * over Intel's SHA instructions. `pays`: enough messages will use a new schedule. */
 static const void *shared_padding(struct step *step, const hl_alg_info *alg, const hl_kernel *kernel,
                                   uint64_t ndone, int pays)
 {
@@ -70,7 +70,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
     const uint8_t *data[HLI_LANES];
     uint8_t *digests[HLI_LANES], *const *to = digests;
     size_t nbytes[HLI_LANES], at[HLI_LANES], next = first, described = SIZE_MAX;
-    /* If the second hash has a function for as many whole messages, and no digest waits for it, it follows at once. */
+    /* The second hash follows at once if it has a function for as many whole messages and no digest waits. */
     const int is_direct =
         ends->second != NULL && ends->again != NULL && ends->second->nlanes == nlanes && ends->n == 0;
     struct hli_whole second = {0};
@@ -98,7 +98,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
                 least = message.nbytes < least ? message.nbytes : least;
                 most = message.nbytes > most ? message.nbytes : most;
             }
-            if (all->count - next >= 3 * (size_t)nlanes) /* rows need no prefetch: the hardware follows them */
+            if (all->count - next >= 3 * (size_t)nlanes) /* the hardware prefetches rows itself */
                 for (unsigned l = 0; l < nlanes; l++)
                     __builtin_prefetch(hli_message_at(layout, all, next + 2 * (size_t)nlanes + l).data);
         }
@@ -133,7 +133,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
     return next - first;
 }
 
-/* Not inlined: see below. */
+/* Not inlined, likewise hash_in_step: its frame is not on the stack while the window runs. */
 static HLI_NOINLINE size_t hash_wholes(struct hli_ends *ends, const hl_kernel *kernel, struct step *step,
                                    const hl_messages *all, size_t first)
 {
@@ -141,7 +141,6 @@ static HLI_NOINLINE size_t hash_wholes(struct hli_ends *ends, const hl_kernel *k
                                   : hash_whole_layout(HL_SLICES, ends, kernel, step, all, first);
 }
 
-/* Not inlined, so that its frame is not on the stack while the window runs. */
 static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct step *step,
                                        const struct batch *batch, size_t first, size_t end)
 {
@@ -328,8 +327,8 @@ static void sort_batch(struct batch *batch, size_t n)
     }
 }
 
-/* `wide` is the best kernel for all messages if they are long. The window is empty; messages of one length
- * that it has room for leave it as it is. */
+/* `wide`: the best kernel for this number of long messages. The window is empty, and stays unused if all messages have
+ * one length and fit. */
 static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all,
                                   struct window *window)
 {
@@ -353,8 +352,8 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             if (next == all->count && nkept == 0 && window->n == 0)
                 break;
         }
-        /* For fewer messages the change of kernel does not pay: the ones left over at the end would cost what the
-         * others gain. A choice takes 20 to 35 ns. */
+        /* With fewer messages the ones left over at the end cost what the others gain, and the choice takes 20 to 35
+         * ns. */
         if (wide_short == NULL)
             wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
 
@@ -367,7 +366,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         next += nnew;
         if (kept_differ != 0) {
             for (size_t i = 0; hli_is_strengthened(alg) && i < n; i++)
-                if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few for a padding block of their own */
+                if (batch.shapes[i] == (1 << 2 | HLI_PADDING_ONLY)) /* too few to share a padding block */
                     batch.shapes[i] = HLI_TWO_BLOCKS;
             sort_batch(&batch, n);
             is_sorted = 1;
@@ -412,7 +411,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     hli_forget(plan, all->count, wide);
 }
 
-/* The window is not in the frame of other ways. */
+/* Not inlined: calls that need no window have no room for one on the stack. */
 static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
 {
     struct window window;
@@ -454,7 +453,7 @@ static HLI_NOINLINE void hash_whole(const struct hli_group *group, const struct 
     hli_row_of(kernel)->whole(&whole, few->data + first, few->nbytes + first, few->digests + first);
 }
 
-/* A group by any kernel of several lanes: the last two blocks are copied, with the padding, or all share it. */
+/* A group by any kernel of several lanes. The last two blocks are copied and padded, or all share one padding. */
 static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct hli_pass *pass,
                                      struct hli_edges edges, const struct hli_few *few, size_t nblocks)
 {
@@ -490,7 +489,7 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
     hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
 }
 
-/* One pass over a few messages. Returns an upper bound of the stack. */
+/* One pass over few messages. Returns an upper bound of the stack that it took. */
 static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass,
                                        const struct hli_groups *groups, struct hli_few *few, size_t nblocks)
 {
@@ -515,7 +514,7 @@ static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct
     return most;
 }
 
-/* Hashes 2 to HLI_SHORT messages by their plan. Returns 0, and has done nothing, if they go the way of many. */
+/* Hashes 2 to HLI_SHORT messages by their plan. Returns 0, with nothing done, if the plan is HLI_MANY. */
 static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
@@ -603,9 +602,9 @@ HLI_INLINE size_t hash_straight_layout(unsigned layout, const struct hli_plan *p
     return done;
 }
 
-/* Hashes a few messages, or up to NODES nodes in rows, as far as they take equally many blocks and plan.c sends them to
- * functions for whole messages. Returns the others, in *rest, or NULL if there are none. Lists of messages and
- * groups would take as long as half a node's block over the SHA instructions. */
+/* Hashes few messages, or up to NODES nodes in rows, by functions for whole messages, without making a plan's lists and
+ * groups: these take as long as half a node's block over the SHA instructions. Stops where plan.c names no such
+ * function. Does nothing unless all take equally many blocks. Returns the messages left, in *rest, or NULL. */
 static HLI_NOINLINE const hl_messages *hash_straight(struct hli_plan *plan, const hl_messages *all, hl_messages *rest)
 {
     const size_t done = all->layout == HL_ROWS ? hash_straight_layout(HL_ROWS, plan, all)
@@ -620,7 +619,7 @@ static HLI_NOINLINE const hl_messages *hash_straight(struct hli_plan *plan, cons
     return rest;
 }
 
-/* Whether that pays. Elsewhere a look at the plan costs what it saves. */
+/* Whether to try hash_straight: only SHA-256 over x86's SHA instructions or AVX-512 gains more than the try costs. */
 HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all)
 {
 #if HLI_X86
@@ -687,9 +686,10 @@ void hli_hash(struct hli_plan *plan, const hl_messages *all)
     hash_in(plan, all, NULL);
 }
 
-HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all, size_t first)
+HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
+                                    size_t first)
 {
-    struct window window; /* its states stay unused, so that there is room for messages */
+    struct window window; /* the messages lie in its unused states */
     uint8_t *const room = (uint8_t *)window.states;
     const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
     const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
@@ -704,7 +704,7 @@ HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *b
         if (message.nbytes != message_nbytes)
             break;
         uint8_t *const to = room + n * nbytes;
-        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: no calls of memcpy */
+        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: copied without calling memcpy */
             hli_copy(to, begin->block, 8);
             hli_copy(to + nheld, message.data, 64);
             continue;
@@ -713,7 +713,7 @@ HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *b
         if (message_nbytes != 0) /* data may be NULL */
             hli_copy(to + nheld, message.data, message_nbytes);
     }
-    if (n < HLI_FEW && n < left) /* more fit beside others */
+    if (n < HLI_FEW && n < left) /* too few: with the others they fill more lanes */
         n = 0;
     if (n > HLI_LANES && n < left)
         n -= n % HLI_LANES;
@@ -728,11 +728,11 @@ HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *b
     return n;
 }
 
-/* Hashes as many rows as the window has room for, at most, and writes their digests when all have been read. Returns
- * their number. */
+/* Hashes rows, at most as many as fit into the window, and writes their digests when all have been read. Returns the
+ * number of rows hashed. */
 static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nbytes, hl_messages *rows)
 {
-    struct window window; /* its states stay unused, so that there is room for digests */
+    struct window window; /* the digests lie in its unused states */
     uint8_t *const room = (uint8_t *)window.states, *to = plan->digests;
     const size_t stride = plan->digest_stride, fit = sizeof window.states / digest_nbytes;
 
@@ -741,7 +741,7 @@ static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nb
     if (rows->count > 1) {
         plan->digests = room;
         plan->digest_stride = digest_nbytes;
-    } else { /* it is written when its row has been read */
+    } else { /* a kernel writes a digest after it has read the row */
         rows->count = 1;
     }
     hash_in(plan, rows, &window);
@@ -765,13 +765,13 @@ HLI_NOINLINE hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nb
     if (rows->count > 1 &&
         (stride > rows->stride || (uintptr_t)plan->digests + digest_nbytes > (uintptr_t)rows->base + rows->stride))
         return HL_EJOB;
-    if (begin != NULL && !is_tree) { /* it reads each group of rows before it writes their digests */
+    if (begin != NULL && !is_tree) { /* hli_hash_on reads each group of rows before it writes their digests */
         hli_hash_on(plan, begin, begin_stride, rows);
         return HL_OK;
     }
     for (size_t left = rows->count, n; left > 0; left -= n) {
-        /* So many digests lie before the rows that are left: as many as there have been rows, if they are half as
-         * long. */
+        /* Room for digests before the rows that are left, which they do not overwrite. Digests of half a row's length
+         * double that room with each turn. */
         uint8_t *const digests = plan->digests;
         const uintptr_t row = (uintptr_t)rows->base, digest = (uintptr_t)digests;
         const size_t before = digest < row ? (row - digest) / stride : 0;

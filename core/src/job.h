@@ -143,7 +143,7 @@ HLI_INLINE int hli_overlap(const struct hli_plan *plan, size_t digest_nbytes, co
     return rows->nbytes != 0 && from < to + (rows->count - 1) * plan->digest_stride + digest_nbytes &&
            to < from + (rows->count - 1) * rows->stride + rows->nbytes;
 }
-/* Inline, because most fields are known to each caller, and many programs hash one message a call. */
+/* Inline: most fields are literals in each caller, and many programs hash one message a call. */
 HLI_INLINE hl_status hli_run(const hl_job *job)
 {
     const hl_hmac_key *const keys = job->keys;

@@ -6,7 +6,7 @@
  * its whole blocks, which are read in place, and an ending of one or two blocks (edges.c): the rest, the padding and
  * the length.
  *
- *   plan.c     which kernels hash a few messages, and in which groups
+ *   plan.c     which kernels hash few messages, and in which groups
  *   hash.c     whole messages: few by their plan; many in step with others of equally many blocks, or 96 at a time
  *   ragged.c   messages of any lengths, the longest first: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
@@ -23,13 +23,13 @@
 #include "registry.h"
 
 enum {
-    HLI_WINDOW = 96,          /* messages sorted against each other; takes 16 KiB of the promised 32 KiB of stack */
+    HLI_WINDOW = 96,          /* messages sorted together; 16 KiB of the promised 32 KiB of stack */
     HLI_LANES = HL_LANES_MAX, /* messages in step */
     HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
 };
 
-/* The states of all lanes: up to 8 words of 32 bits in 16 lanes, up to 25 of 64 bits in 8. registry.c checks that every
- * kernel's fit. */
+/* The states of all lanes: up to 8 words of 32 bits in 16 lanes, up to 25 of 64 bits in 8. registry.c checks that each
+ * kernel's states fit. */
 union hli_lane_states {
     uint32_t w32[HL_STATE_MAX_NBYTES / 8 * HLI_LANES];
     uint64_t w64[HL_STATE_MAX_NBYTES / 8 * HLI_LANES / 2]; /* twice as wide, half as many lanes */
@@ -83,7 +83,7 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
                                           : alg->digest_nbytes == hli_state_nbytes(alg));
 }
 
-/* Describes whole messages of a pass to such a function: nblocks with the padding, whose schedule may be given. */
+/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
 HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
                                          const void *schedule)
 {
@@ -93,8 +93,8 @@ HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nbl
                               schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
 }
 
-/* The kernel for `count` whole short messages, which has a function for them; NULL if another kernel is faster. `wide`
- * is the best kernel for that number of long messages. */
+/* The kernel whose function for whole messages is best for `count` short messages; NULL if a kernel without one is
+ * faster. `wide` is the best kernel for that number of long messages. */
 HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
                                              const hl_kernel *wide)
 {
@@ -107,7 +107,7 @@ HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const 
     return hli_whole_of(wide) != NULL ? wide : NULL;
 }
 
-/* A forced kernel has the edges of its own instruction set or of a plainer one. */
+/* A forced kernel's edges are of its own instruction set, or of a plainer one. */
 HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
 {
     return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
@@ -196,8 +196,8 @@ HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *al
     kernel->blocks(states, msg, nblocks, hli_block_nbytes(alg));
 }
 
-/* Advances all lanes by their last blocks, which were padded. Those of a counted message are one block, and behind it
- * the length, from which the block function counts the block in. */
+/* Advances all lanes by their last blocks, which were padded. A counted message has one such block, and behind it its
+ * length, from which the state's counter is set. */
 HLI_INLINE void hli_advance_last(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
                                  const uint8_t *const msg[], size_t nblocks)
 {
@@ -261,8 +261,8 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
 }
 
-/* Does the second hash of queued digests, as long as they fill the lanes; if `all`, of all of them. Overwrites states
- * and tails. */
+/* Hashes queued digests again as long as they fill the lanes, or, if `all`, all of them. Overwrites states and tails.
+ */
 HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states, struct hli_tails *tails);
 /* Called after the last ending of a call. */
 HLI_HIDDEN void hli_ends_close(struct hli_ends *ends);
@@ -304,7 +304,7 @@ HLI_INLINE void hli_digests_written(struct hli_ends *ends, union hli_lane_states
         hli_hash_again(ends, 0, states, tails);
 }
 
-/* Ends messages at[0 .. n - 1] of the first pass. Left of each are the nblocks at msg, padded, or one block whose
+/* Ends messages at[0 .. n - 1] of the first pass by their last blocks: the nblocks padded ones at msg, or one whose
  * schedule is given. Writes the digests, or queues them for the second hash, which reuses these states and tails. */
 HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, union hli_lane_states *states,
                               struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
@@ -344,15 +344,14 @@ HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, u
 
 /* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 
-/* The number of whole blocks and the kind of ending decide which messages can be in step with each other. */
 enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 
-/* Messages of one shape can be in step. The shape is the number of whole blocks << 2 | the kind of ending. */
+/* Messages of one shape can go in step. The shape is the number of whole blocks << 2 | the kind of ending. */
 HLI_INLINE size_t hli_shape_of(const hl_alg_info *alg, size_t nbytes)
 {
-    /* A message of up to two blocks with its padding is nothing but an ending: one copy costs less than a kernel call
-     * for its first block. There are two exceptions: exactly one whole block, as padding with a known schedule is
-     * faster, and messages that end in one block. */
+    /* A message of up to two blocks, padding included, is all ending: a copy costs less than a kernel call for its
+     * first block. Exceptions: exactly one whole block, as padding with a known schedule is faster, and algorithms that
+     * end in one block. */
     const size_t longest = hli_longest_in_one_block(alg);
     if (nbytes <= (hli_is_strengthened(alg) ? longest + hli_block_nbytes(alg) : longest) &&
         nbytes != hli_block_nbytes(alg))
@@ -381,13 +380,13 @@ struct hli_item {
     size_t nblocks;
 };
 
-/* Hashes the endings, those of one block first, with full lanes as long as there are enough. items: NULL, or items[i]
- * is what comes before ending i, which is left out unless that is through. */
+/* Hashes the endings, those of one block first, with full lanes as long as there are enough. items: NULL, or the blocks
+ * before each ending: ending i is left out if items[i] has blocks left. */
 HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending endings[], const struct hli_item items[],
                            size_t n);
 
-/* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done. If `more` messages are there to
- * fill lanes with, it stops earlier, when a lane stands idle. On return each item describes what is left of it. */
+/* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done, or, if `more` messages wait,
+ * until a lane stands idle. On return each item describes what is left of it. */
 HLI_HIDDEN void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
 
 /* ---- Messages --------------------------------------------------------------------------------------------------- */
@@ -417,8 +416,7 @@ struct hli_groups {
     unsigned n;
 };
 
-/* Messages of equally many blocks, taken out of their layout, with room for idle lanes behind them; and their groups in
- * each pass. */
+/* Messages of equally many blocks, as arrays with room for idle lanes at the end; and their groups in each pass. */
 struct hli_few {
     const uint8_t *data[HLI_QUEUE];
     size_t nbytes[HLI_QUEUE];
@@ -429,27 +427,27 @@ struct hli_few {
     struct hli_groups groups, groups_again;
 };
 
-/* How 2 to HLI_SHORT messages take the least time, before any of them is hashed. Their first digests will lie stride
- * bytes apart. Only HLI_GROUPS fills in `few`. */
+/* The fastest way for 2 to HLI_SHORT messages. Digests of the first pass are `stride` bytes apart. Only HLI_GROUPS
+ * fills in `few`. */
 enum hli_way {
-    HLI_MANY,  /* as more messages are: long ones, or of different numbers of blocks */
+    HLI_MANY,  /* like more messages: long ones, or of different numbers of blocks */
     HLI_APART, /* one by one, in both passes */
     HLI_GROUPS /* by few->groups, and then by few->groups_again */
 };
 HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, uint8_t *digests,
                                      size_t stride, struct hli_few *few);
-/* Whether two messages are so short that the answer is HLI_APART, without a look at their numbers of blocks. */
+/* Whether two messages are short enough for HLI_APART whatever their numbers of blocks are. */
 HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
-/* The kernel whose function for whole messages takes the next of n (up to HLI_SHORT) messages of equally many blocks
- * that are left; NULL if they go another way. is_known: they have a known schedule. */
+/* The kernel whose function for whole messages hashes the next of n messages that are left, up to HLI_SHORT of equally
+ * many blocks; NULL: no such function is fastest. is_known: they have a known schedule. */
 HLI_HIDDEN const hl_kernel *hli_plan_whole(uint32_t word, hl_body body, size_t n, size_t nblocks, int is_known);
-/* Whether a call, under a choice that has a price (registry.h), does without vectors of 512 bits. */
+/* Whether a call avoids vectors of 512 bits, under a choice with hli_has_price. */
 HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *all);
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 
-/* Depth to which the stack is burned below the driver's calls that hashed secrets, in addition to the kernel's own
- * stack: after one message in a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
+/* Bytes of stack that are burned below the driver's calls, in addition to the kernel's own stack: after one message in
+ * a kernel of one lane, and after all else. test/remains.c searches for what these miss. */
 enum { HLI_ONE_NBYTES = 1056, HLI_MANY_NBYTES = 5824 };
 
 /* Overwrites what one message has left below the caller's frame. */
@@ -459,8 +457,8 @@ HLI_INLINE void hli_forget_one(const hl_kernel *kernel)
 }
 
 /* Overwrites what `count` messages have left below the caller's frame, if the plan is secret. `kernel` is the first
- * pass's kernel for that number. One message had this kernel; two had it or the kernel for one; with more messages, the
- * last ones may have had any kernel. */
+ * pass's kernel for that number. One message had this kernel, two had it or the kernel for one, of more messages the
+ * last may have had any. */
 HLI_INLINE void hli_forget(const struct hli_plan *plan, size_t count, const hl_kernel *kernel)
 {
     const int is_one_body = plan->second.alg == NULL || hli_body(plan->second.alg) == hli_body(plan->first.alg);

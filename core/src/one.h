@@ -35,8 +35,8 @@ HLI_INLINE void hli_begin_one(const hl_alg_info *alg, hl_ctx *ctx, const void *s
     ctx->reserved = 0;
 }
 
-/* Writes bytes of the message behind the `held` ones of a context's block, and fills it up at most. A sponge's block
- * may be all that the context has room for, and no whole number of pairs of words: no byte behind is written. */
+/* Writes bytes of the message behind the `held` ones of a context's block, up to its end and not beyond: a sponge's
+ * block may fill the context's room, and need not be a whole number of pairs of words. */
 HLI_INLINE void hli_write_block(const hl_alg_info *alg, hl_ctx *ctx, size_t held, const uint8_t *data, size_t nbytes)
 {
     if (!hli_is_sponge(alg))
@@ -45,7 +45,7 @@ HLI_INLINE void hli_write_block(const hl_alg_info *alg, hl_ctx *ctx, size_t held
         hli_copy(ctx->block + held, data, nbytes);
 }
 
-/* Appends bytes that do not fill a block. Otherwise returns 0, and has done nothing. */
+/* Appends bytes that do not fill a block. If they do, returns 0, with nothing done. */
 HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, size_t nbytes)
 {
     const size_t held = hli_rest_of_block(alg, ctx->nbytes);
@@ -97,7 +97,7 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
 }
 
-/* Calls check this: the compiler may know that the length in bits is one word of 64 bits. */
+/* Tells the compiler what calls have checked: the length in bits is one word of 64 bits. */
 HLI_INLINE void hli_assume_length(uint64_t nbytes)
 {
     if (nbytes > HL_MESSAGE_MAX_NBYTES)
@@ -124,7 +124,7 @@ HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, voi
         hli_write_lane(alg, state, 1, digest, alg->digest_nbytes);
 }
 
-/* Hashes a message behind nbefore bytes, whole blocks, whose state is `begin`. */
+/* Hashes a message that continues `begin`, the state after nbefore bytes, whole blocks. */
 HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
                                 const uint8_t *data, size_t nbytes, uint8_t *digest)
 {
@@ -132,7 +132,8 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hl_state state;
 
     if (nbytes == 64 && nbefore == 0 && hli_body(alg) == HL_BODY_SHA256 && kernel->nlanes == 1 &&
-        hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node; copies, or all would be in memory throughout */
+        hli_whole_of(kernel) != NULL && hli_is_even(alg->digest_nbytes)) { /* a node */
+        /* Copies: a parameter whose address is taken would be in memory throughout the function. */
         const struct hli_whole whole = {begin, 0, 1, hli_sha256_schedule_64, alg->digest_nbytes, 1, 64, 0};
         const uint8_t *const node = data;
         uint8_t *const to = digest;
@@ -159,7 +160,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hli_end_one(kernel, alg, &state, last, hli_pad_alg(alg, last, data, nbytes, nbefore), digest);
 }
 
-/* The same, not inline (lanes.c). */
+/* hli_hash_inline as a call (lanes.c). */
 HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
                              const uint8_t *data, size_t nbytes, uint8_t *digest);
 
@@ -169,7 +170,7 @@ HLI_INLINE void hli_final_one(const hl_kernel *kernel, const hl_alg_info *alg, h
     const size_t nrest = hli_rest_of_block(alg, ctx->nbytes);
 
     hli_assume_length(ctx->nbytes);
-    /* A context has room for one block, and not for what other padding has behind it. */
+    /* A context has room for one block; other padding needs more. */
     if (nrest > hli_longest_in_one_block(alg) || !hli_is_strengthened(alg)) {
         if (hli_is_counted(alg)) {
             const hl_alg_info as = hli_counted_as(alg, &ctx->state);

@@ -11,7 +11,7 @@
 /* Burned in addition to the stack below the driver: the frame of derive. */
 enum { DERIVE_NBYTES = 13 << 10 };
 
-/* Iterations of a group of lanes between two questions whether to stop. */
+/* Iterations of a group of lanes between two calls of is_stopped. */
 enum { STRETCH = 4096 };
 
 struct derivation {
@@ -52,7 +52,7 @@ HLI_INLINE void copy_states(union hli_lane_states *to, const union hli_lane_stat
         hli_copy(to, from, nbytes);
 }
 
-/* 1, or 0 if the caller's function ended it; what was written then is not whole. */
+/* 0 if the caller's function stopped it, which leaves part of the keys written; else 1. */
 static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
 {
     const hl_alg_info *alg = d->alg;

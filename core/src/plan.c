@@ -2,14 +2,14 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * hli_choose    the best kernel for messages that are all equally long: many, or the next ones of few
+ * hli_choose    the best kernel for messages of one length
  * hli_plan_whole
- *               the kernel whose function for whole messages the next ones of a few go to, if any
- * hli_plan_few  how 2 .. HLI_SHORT messages are hashed: one by one, in groups of one kernel each, or as many are
+ *               the kernel whose function for whole messages hashes the next of few messages; NULL: none does
+ * hli_plan_few  how 2 .. HLI_SHORT messages are hashed: one by one, in groups with a kernel each, or like many messages
  * hli_spares_power
- *               whether a call does without vectors of 512 bits on CPUs whose clock they slow down
+ *               whether a call avoids vectors of 512 bits, on CPUs whose clock they slow down
  *
- * One message never gets here (hli_choose_one). Nothing here reads a message's bytes; test/choice.c plans without any.
+ * A single message goes to hli_choose_one instead. Nothing here reads a message's bytes; test/choice.c has none.
  */
 #include <stdatomic.h>
 
@@ -17,13 +17,13 @@
 
 /* ---- One kernel -------------------------------------------------------------------------------------------------- */
 
-/* The best kernel, of those of several lanes and `alone`, which may be NULL. */
+/* The best kernel of several lanes, or `alone` if that is better. `alone` may be NULL. */
 static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
                                  uint32_t call_cost)
 {
     const unsigned tune = hli_tune_of(word);
-    /* For more messages than any kernel's lanes, the least cost per message is right: the kernel for the rest at the
-     * end is chosen again. n is then a number that 1, 2, 3, 4, 8 and 16 lanes divide. */
+    /* For more messages than any kernel has lanes, the least cost per message decides: the rest at the end gets a
+     * choice of its own. All numbers of lanes, 1, 2, 3, 4, 8 and 16, divide n then. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = alone;
     uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (hli_cost(word, alone) + call_cost);
@@ -31,7 +31,7 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
     for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
-        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division takes as long as ten rows */
+        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division costs ten rows */
         const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
         const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
         if (cost < best_cost) {
@@ -71,8 +71,8 @@ hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
     return hli_row_of(kernel)->whole;
 }
 
-/* Kernels of AVX-512 load each block while they hash the one before; functions for whole messages do not, and their
- * masks are those of 256 bytes. For messages of more blocks what such a function saves is little beside them. */
+/* Kernels of AVX-512 load each block while they hash the one before. Functions for whole messages do not, and their
+ * tables of masks reach 256 bytes. Longer messages would gain little by such a function. */
 unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 {
 #if HLI_X86
@@ -88,8 +88,8 @@ unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
 
 #if HLI_X86
 /* After an instruction of 512 bits such a CPU runs at 2.7 GHz instead of 3.1 for about 0.7 ms, whatever the program
- * does then (Cascade Lake): PRICE ns are lost. A call pays it if it saves more, together with the calls before it, none
- * of which came later than that after the one before. PRICE_TICKS: of 256 cycles of the time stamp counter. */
+ * does then (Cascade Lake): PRICE ns are lost. A call pays that if it and the calls just before it save more. Calls
+ * count together while the gaps between them are below 0.7 ms: PRICE_TICKS of 256 cycles of the time stamp counter. */
 enum { PRICE = 90000, PRICE_TICKS = 5000, FEW_LANES = 8 };
 
 static _Atomic uint32_t last_ticks, saved;
@@ -127,17 +127,17 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
 
 /* ---- Few messages of equally many blocks ------------------------------------------------------------------------- */
 
-/* An answer is one word: the row of the first group, whether its function for whole messages is meant, whether all
- * messages go one by one instead, whether they are too few for groups, and the bits of the choice word that all this
- * follows from. For other bits it is none. */
+/* An answer is one word: the row of the first group's kernel, flags, and the bits of the choice word from which both
+ * follow. An answer with other such bits is out of date. FEW_WHOLE: the kernel's function for whole messages is meant.
+ * FEW_APART: all messages go one by one instead. FEW_LACKING: the messages are too few for groups. */
 #define FEW_ROW     CHOICE_AVAILABLE
 #define FEW_WHOLE   (UINT32_C(1) << 19)
 #define FEW_APART   (UINT32_C(1) << 20)
 #define FEW_LACKING (UINT32_C(1) << 21)
 #define FEW_FROM    (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
 
-/* The shape of messages: of 1 .. HLI_WHOLE_NBLOCKS blocks, of which functions for whole messages count or not; of two
- * blocks with a known schedule; and of 8, 16 and 32, which stand for all others. */
+/* Shapes of messages: 1 .. HLI_WHOLE_NBLOCKS blocks, with and without functions for whole messages; two blocks with a
+ * known schedule; and 8, 16 and 32 blocks, which stand for all greater numbers. */
 enum { FEW_KNOWN = 2 * HLI_WHOLE_NBLOCKS, FEW_LONG = FEW_KNOWN + 2, FEW_PAIR = FEW_LONG + 3, FEW_SHAPES };
 
 HLI_INLINE unsigned shape_of(size_t nblocks, int is_known, int may_be_whole)
@@ -147,26 +147,26 @@ HLI_INLINE unsigned shape_of(size_t nblocks, int is_known, int may_be_whole)
     return (is_known ? (unsigned)FEW_KNOWN : 2 * ((unsigned)nblocks - 1)) + (unsigned)may_be_whole;
 }
 
-/* The answers so far; and whether two short messages go one by one (hli_plan_pair). */
+/* The answers so far. The last shape is for hli_plan_pair: do two short messages go one by one? */
 static _Atomic uint32_t answers[HLI_NBODIES][HLI_SHORT][FEW_SHAPES];
 
-/* The groups that take the least time for nmessages (1 .. HLI_SHORT): the first of them, if other messages were hashed
- * before. */
+/* The first of the groups that take the least time for nmessages (1 .. HLI_SHORT), which may follow other messages. */
 static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape)
 {
-    /* The table's costs are those of long messages. Beside them, in ns: a function for whole messages takes what the
-     * table says; any other kernel of lanes, which is called twice between copies, ABREAST, and ABREAST_LANE a lane, of
-     * which the CPU does half beside the blocks if there are more than two;
-     * one message a ONE_SHARE-th of a block, and ONE, or LEFT if others went before it. A known schedule saves a
-     * KNOWN_SHARE-th of a block. GROUPS: what a call takes to make groups. */
+    /* The table has the costs of blocks. What is added to them, in ns:
+     * - a function for whole messages: row->beside;
+     * - any other kernel of lanes, which is called twice between copies: ABREAST, and ABREAST_LANE for each lane, half
+     *   of it with more than two blocks, as the CPU then copies while it hashes;
+     * - one message: a ONE_SHARE-th of a block, and ONE if all messages go one by one, else LEFT.
+     * A known schedule saves a KNOWN_SHARE-th of a block. Making groups takes GROUPS. */
     enum { ABREAST = 10, ABREAST_LANE = 20, ONE_SHARE = 8, ONE = 9, LEFT = 17, KNOWN_SHARE = 3, GROUPS = 35 };
     const int is_known = shape >= FEW_KNOWN && shape < FEW_LONG, may_be_whole = shape < FEW_LONG && shape % 2 == 1;
     const uint32_t nblocks = shape >= FEW_LONG ? 8u << (shape - FEW_LONG) : is_known ? 2 : shape / 2 + 1;
     const struct hli_row *const all = hli_rows;
     const unsigned tune = hli_tune_of(word);
     const hl_kernel *const alone = hli_single(word, body);
-    uint32_t times[HLI_SHORT + 1] = {0};                 /* of the best groups for each number of messages */
-    const struct hli_row *first[HLI_SHORT + 1] = {NULL}; /* of these groups; one by one only if all go so */
+    uint32_t times[HLI_SHORT + 1] = {0};                 /* of the best groups for n messages */
+    const struct hli_row *first[HLI_SHORT + 1] = {NULL}; /* of these groups: of one lane only if all are */
     uint32_t lacking = FEW_LACKING;
 
     for (uint32_t n = 1; n <= nmessages; n++) {
@@ -191,7 +191,7 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
             first[n] = lanes == 1 && n > 1 ? first[n - 1] : row;
         }
     }
-    /* More than a few go in step by the way of many. */
+    /* More than HLI_FEW messages that whole functions do not take go in step, like many messages. */
     if (nmessages > HLI_FEW && first[nmessages]->kernel.nlanes > 1 && first[nmessages]->whole == NULL)
         lacking = FEW_LACKING;
     const int is_apart = alone != NULL && nmessages * (times[1] + ONE - LEFT) <= times[nmessages] + GROUPS;
@@ -200,7 +200,7 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
            (is_apart ? FEW_APART : 0) | lacking;
 }
 
-/* The same from the table, if it was weighed before. */
+/* weigh, or its answer from an earlier call. */
 HLI_INLINE uint32_t answer(uint32_t word, hl_body body, size_t nmessages, unsigned shape)
 {
     _Atomic uint32_t *const at = &answers[body][nmessages - 1][shape];
@@ -249,7 +249,7 @@ HLI_INLINE void make_groups(uint32_t word, hl_body body, size_t n, unsigned shap
 
 /* ---- Few messages of any lengths --------------------------------------------------------------------------------- */
 
-/* Time of all blocks, those of equally long messages side by side. `nblocks` is sorted, the longest first. */
+/* Time of all blocks if all messages go side by side and leave as they end. `nblocks` is sorted, the longest first. */
 static uint64_t time_together(uint32_t word, hl_body body, const size_t nblocks[], size_t n)
 {
     uint64_t time = 0;
@@ -268,8 +268,8 @@ static uint64_t time_together(uint32_t word, hl_body body, const size_t nblocks[
 /* Whether n messages (2 .. HLI_FEW) of these lengths take less time one by one than side by side. */
 static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n)
 {
-    /* TOGETHER: ns that the driver and the first block of a kernel of lanes add. The table's costs are those of long
-     * messages; the first SHORT ns of short ones take up to a SHORT_SHARE-th more. */
+    /* TOGETHER: ns that the driver and the first block of a kernel of lanes add. The table has the costs of long
+     * messages: the first SHORT ns take up to a SHORT_SHARE-th more. */
     enum { TOGETHER = 90, SHORT = 1000, SHORT_SHARE = 6 };
     const hl_alg_info *first = plan->first.alg, *second = plan->second.alg;
     const uint32_t word = plan->choice;
@@ -286,7 +286,7 @@ static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n
         nblocks[to] = inserted;
         sum += inserted;
     }
-    /* No kernel does several messages in less than the time of the longest. */
+    /* Side by side, messages take at least the time of the longest. */
     if ((sum - nblocks[0]) * cost + (n - 1) * cost_again <= TOGETHER)
         return 1;
     uint64_t together = time_together(word, hli_body(first), nblocks, n);
@@ -295,7 +295,7 @@ static int is_apart(const struct hli_plan *plan, const size_t nbytes[], size_t n
     return sum * cost + n * cost_again <= together + (together < SHORT ? together : SHORT) / SHORT_SHARE + TOGETHER;
 }
 
-/* Whether two messages of up to PAIR_NBLOCKS blocks, padding included, go one by one, whatever their lengths are. */
+/* Whether any two messages of up to PAIR_NBLOCKS blocks, padding included, go one by one. */
 enum { PAIR_NBLOCKS = 2 };
 static _Atomic uint32_t *pair_of(const hl_alg_info *alg)
 {
@@ -324,7 +324,7 @@ HLI_INLINE int is_short_pair(const hl_alg_info *alg, const hl_messages *all)
 }
 
 /* Not inlined, so that what follows needs no frame. */
-static HLI_NOINLINE int plan_pair_anew(const struct hli_plan *plan, const hl_messages *all)
+static HLI_NOINLINE int plan_unknown_pair(const struct hli_plan *plan, const hl_messages *all)
 {
     const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
     const uint32_t found = weigh_pair(plan->choice, alg) &
@@ -340,7 +340,7 @@ int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all)
     const uint32_t found_again = again == NULL ? found : atomic_load_explicit(pair_of(again), memory_order_relaxed);
 
     if (__builtin_expect((((found ^ word) | (found_again ^ word)) & FEW_FROM) != 0, 0))
-        return plan_pair_anew(plan, all);
+        return plan_unknown_pair(plan, all);
     return (found & found_again & FEW_APART) != 0 && is_short_pair(alg, all);
 }
 
@@ -348,7 +348,7 @@ int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all)
 HLI_INLINE void take_messages(unsigned layout, const hl_messages *all, struct hli_few *few, size_t *least, size_t *most,
                               uint8_t *digests, size_t stride)
 {
-    /* Copies, as `few` may lie anywhere for all that the compiler knows. */
+    /* A copy: the compiler cannot know that stores to `few` leave *all unchanged. */
     const hl_messages messages = {.base = all->base, .stride = all->stride, .nbytes = all->nbytes};
     const size_t n = all->count;
 
@@ -373,7 +373,7 @@ enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, u
     unsigned shape = FEW_SHAPES;
     uint32_t found = 0;
 
-    if (n > HLI_FEW) { /* if the first message is as the others are, is it for groups? */
+    if (n > HLI_FEW) { /* groups are unlikely if the first message is not for them */
         const size_t nblocks = hli_padded_nblocks(alg, hli_message_at(all->layout, all, 0).nbytes);
         if (nblocks > most_whole)
             return HLI_MANY;

@@ -81,7 +81,7 @@ static HLI_NOINLINE void run_lanes(const struct hli_plan *plan, struct hli_item 
             const unsigned nbusy = count_bits(busy);
             const int stop = more && nbusy < kernel->nlanes;
             if (stop || hli_kernel(plan, pass, nbusy) != kernel) {
-                /* All states leave the lanes and are queued, the longest first. */
+                /* Moves all states out of the lanes, into a queue with the longest first. */
                 first = end = 0;
                 for (; busy != 0; busy &= busy - 1) {
                     const unsigned l = hli_ctz32(busy);

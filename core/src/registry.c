@@ -11,7 +11,7 @@
 #include "lanes.h"
 
 #ifndef HLI_HAS_PLAIN
-#  define HLI_HAS_PLAIN 1 /* 0: a build that is used only where another row of each table may be chosen */
+#  define HLI_HAS_PLAIN 1 /* 0: every CPU of this build has a better row in each table */
 #endif
 
 /* The instruction sets and block functions that this build has. */
@@ -77,7 +77,7 @@ const struct hli_row hli_rows[] = {
 #define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
 #include "registry.def"
 
-/* The first row of each body. A body is no row itself, so its second enumerator takes the number back. */
+/* The first row of each body. A body is no row: its second enumerator subtracts the 1 that the first has added. */
 enum {
 #define BODY(body, name) FIRST_##body, FIRST_##body##_again = FIRST_##body - 1,
 #define LANES(body, name, isa, nlanes, ...) ROW_##name##_##isa,
@@ -140,14 +140,6 @@ size_t hl_isa_count(void)
 const char *hl_isa_name(size_t i)
 {
     return i < ISA_COUNT ? isas[i].name : NULL;
-}
-
-hl_isas hl_isa_named(const char *name)
-{
-    for (size_t i = 0; name != NULL && i < ISA_COUNT; i++)
-        if (hli_same_text(isas[i].name, name))
-            return (hl_isas)1 << i;
-    return 0;
 }
 
 hl_isas hl_isas_available(void)

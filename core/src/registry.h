@@ -7,7 +7,7 @@
 
 #include "cpu.h"
 
-/* A row of registry.def, whose head says what the figures are. */
+/* A row of registry.def; its head describes the figures. */
 struct hli_row {
     hl_kernel kernel;
     uint16_t cost[HLI_TUNE_COUNT], beside;
@@ -31,8 +31,7 @@ enum {
 /* The first row of each body, and the number of all rows. */
 extern const uint8_t hli_first_row[HLI_NBODIES + 1] HLI_HIDDEN;
 
-/* The choice word: the allowed instruction sets, those of the machine, the column of costs, and a bit that is set once
- * these are known. */
+/* The choice word: the allowed instruction sets, the machine's, the column of costs, and a bit: all these are known. */
 #define CHOICE_AVAILABLE 11
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
 #define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
@@ -72,8 +71,7 @@ HLI_INLINE uint32_t hli_cost(uint32_t word, const hl_kernel *kernel)
     return hli_row_of(kernel)->cost[hli_tune_of(word)];
 }
 
-/* Kernels of one lane are the last rows, the fastest at the end: the first allowed one from there is right. NULL if
- * there is none, also while the word is not known. */
+/* The fastest allowed kernel of one lane: the last such row. NULL if there is none, or if the word is not known yet. */
 HLI_INLINE const hl_kernel *hli_single(uint32_t word, hl_body body)
 {
     const struct hli_row *const all = hli_rows, *row = all + hli_first_row[body + 1] - 1;

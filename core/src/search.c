@@ -13,13 +13,13 @@
 #include "job.h"
 #include "lanes.h"
 
-/* -O2 of gcc makes no vectors of the loops over lanes. */
+/* gcc's -O2 does not vectorise the loops over lanes. */
 #if !defined(__clang__)
 #  pragma GCC optimize("O3")
 #endif
 
 enum {
-    MAX_DIGITS = 64,   /* of 64 bits in base 2 */
+    MAX_DIGITS = 64,   /* a 64-bit nonce in base 2 */
     TABLE_SIZE = 1024, /* entries: three digits of base 10 */
     WINDOW = 4,        /* bytes that are stored for each nonce; the last digits are among them */
     MAX_COPIED = 2,    /* blocks that the nonce touches: less than a block of the prefix, and up to 64 digits */
@@ -31,7 +31,7 @@ enum {
 struct search {
     const hl_search_job *job;
     const hl_alg_info *alg, *last_alg; /* of the first hash, and of the last */
-    const hl_kernel *first, *second;   /* `second`: NULL if there is one hash */
+    const hl_kernel *first, *second;   /* second: NULL if digests are not hashed again */
     hli_words_fn *first_words, *second_words; /* NULL: not used */
     struct hli_edges edges;
     unsigned nbatch;              /* nonces hashed at once, a whole number of calls of `first` */
@@ -52,9 +52,9 @@ struct segment {
     uint64_t table_size;        /* base to the power of ninner */
     size_t window;              /* of the WINDOW bytes in a copy */
     unsigned ncopied;           /* blocks of a copy */
-    const uint8_t *shared;      /* the suffix's whole blocks after these */
+    const uint8_t *shared;      /* the suffix's whole blocks after the copy */
     size_t nshared;
-    const uint8_t *ending;      /* the last blocks, after those */
+    const uint8_t *ending;      /* the last blocks, after the shared ones */
     unsigned nending;           /* 0 if the message ends in the copy */
     int has_schedule;           /* one last block, whose schedule is */
     uint64_t schedule[80];
@@ -132,7 +132,7 @@ static void lay_out(const struct search *s, struct segment *seg)
     seg->table_size = 1;
     seg->table[0] = 0;
     while (seg->ninner < seg->ndigits && seg->ninner < WINDOW && seg->table_size * s->base <= TABLE_SIZE) {
-        for (uint32_t d = s->base; d-- > 0;) { /* 0 last: the others start from the entries that d = 0 changes */
+        for (uint32_t d = s->base; d-- > 0;) { /* 0 last: other digits copy the entries that d = 0 changes */
             uint8_t bytes[WINDOW] = {0};
             uint32_t bits;
             bytes[digit_at(s, seg, seg->ninner) - seg->window] = digit(job, d);
@@ -145,7 +145,7 @@ static void lay_out(const struct search *s, struct segment *seg)
         seg->table_size *= s->base;
         seg->ninner++;
     }
-    /* Behind the last nonce: lanes without one take these, and a branch depends on all lanes. */
+    /* Behind the last nonce, for lanes without one: a branch depends on the digests of all lanes. */
     hli_zero(seg->table + seg->table_size, HLI_LANES * sizeof *seg->table);
 }
 
@@ -373,7 +373,7 @@ static HLI_NOINLINE void search_all(struct search *s)
     const unsigned least = job->nonce_width == 0 ? 1 : job->nonce_width;
     const unsigned most = job->nonce_width == 0 ? MAX_DIGITS : job->nonce_width;
 
-    /* Lanes without a nonce hash what is there. */
+    /* Lanes without a nonce hash what their memory has: it must be set. */
     hli_zero(&copies, sizeof copies);
     if (s->second != NULL)
         for (unsigned l = 0; l < HLI_LANES; l++) {

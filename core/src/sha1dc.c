@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Every practical attack makes near-collision blocks whose words differ from those of the other message by what one of
- * a few disturbance vectors says. Between some steps the two states then do not differ. From one message alone the
- * other block is known, and with the state of that step the other chaining values before and after it: if these meet
- * after the block, the message is half of a collision.
+ * Every practical attack makes blocks whose words differ from those of the other message as one of a few disturbance
+ * vectors says. After some step both states are then the same. So one message alone tells the other's block, and, from
+ * the state of that step, the other's chaining values before and after it. If the values after the block are the same,
+ * the message is half of a collision.
  *
  * The kernels are those of SHA-1, which leave word 5 of a state alone: the verdict. Before they advance the lanes, the
  * vectorised conditions (alg/sha1dc.lanes.h) look at the blocks of all lanes; 1 block of 20 has a vector left, and is
@@ -74,7 +74,7 @@ HLI_INLINE void step(unsigned quarter, uint32_t s[5], const uint32_t w[], unsign
     s[0] = a, s[1] = b, s[2] = c, s[3] = d, s[4] = e;
 }
 
-/* Takes them back, from `from` to `to`, which is before it. */
+/* Takes back the steps of one quarter, from `from` down to `to`. */
 HLI_INLINE void step_back(unsigned quarter, uint32_t s[5], const uint32_t w[], unsigned from, unsigned to)
 {
     const unsigned end = to > 20 * quarter ? to : 20 * quarter;

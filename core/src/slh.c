@@ -2,10 +2,9 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A signature is the authentication paths of two kinds of trees, and chains. Their leaves do not depend on each other,
- * nor on what the trees below sign: parts of 16 leaves of XMSS trees (560 to 1,072 chains) and of 1,024 leaves of FORS
- * trees can be computed in any order (hl_slh_part). Their roots, and what each tree signs of the one below, come at the
- * end.
+ * A signature has chains, and authentication paths in two kinds of trees. No leaf depends on another, nor on what the
+ * trees below sign: parts of 16 leaves of XMSS trees (560 to 1,072 chains) and of 1,024 leaves of FORS trees can be
+ * computed in any order (hl_slh_part). The roots, and each tree's signature of the root below, come at the end.
  *
  * All hashes but two are of rows: PK.seed, an address (section 4.2), and one, two or many values of n bytes. With SHA-2
  * PK.seed is a block of its own, hashed once for each key, and the address is short (section 11.2). Rows of one value
@@ -14,8 +13,8 @@
  *
  *   h' = h / d    height of an XMSS tree
  *   len           chains of a one-time key
- *   tree node z   a node of height z. Nodes of all trees of a kind are numbered from left to right, tree after tree: a node's
- *                 parent is its number halved.
+ *   tree node z   a node of height z. Nodes of all trees of a kind are numbered from left to right, tree after tree: a
+ *                 node's parent is its number halved.
  */
 #include "chain.h"
 #include "job.h"
@@ -59,7 +58,7 @@ static const hl_slh_info sets[] = {
 };
 #define SET_COUNT (sizeof sets / sizeof *sets)
 
-/* The states behind PK.seed. They do not begin at 0, as begin_stride may not be 0 where `begins` counts. */
+/* The states behind PK.seed. begin_stride is their offset here: not 0, which would mean one state for all messages. */
 struct seeded {
     uint64_t unused;
     hl_state f, h;
@@ -102,7 +101,6 @@ struct scratch {
     uint8_t models[LEAVES * ROW_NBYTES]; /* of rows */
     uint16_t order[MAX_CHAINS];
     uint8_t digits[MAX_CHAINS];
-    hl_slh_task task;
     struct seeded seeded[LEAVES];
     struct group group;
 };
@@ -129,8 +127,7 @@ HLI_INLINE size_t minimum(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Overwrites what secrets leave on the stack: below the frames of this file's functions, which hold none but in
- * rows. */
+/* Overwrites secrets on the stack below this file's functions, which hold secrets only in rows. */
 static void forget(void)
 {
     enum { FRAMES_NBYTES = 15 << 10 };
@@ -327,7 +324,7 @@ static uint32_t chosen_leaf(const struct slh *s, const struct forest *f, unsigne
     return f->is_fors ? f->place->fors[tree] : leaf_at(s, f->place, f->first + tree);
 }
 
-/* Copies those of `count` nodes of height z, from number `first` on, that are on a path. */
+/* Copies the nodes on a path out of `count` nodes of height z, from number `first` on. */
 static void keep_path(const struct slh *s, const struct forest *f, const uint8_t *nodes, uint32_t first, uint32_t count,
                       unsigned z)
 {
@@ -336,7 +333,8 @@ static void keep_path(const struct slh *s, const struct forest *f, const uint8_t
     if (f->signature == NULL || across == 0)
         return;
     for (uint32_t tree = first >> across; tree <= (first + count - 1) >> across; tree++) {
-        const uint32_t wanted = (tree << across) + (chosen_leaf(s, f, tree) >> z ^ 1) - first; /* wraps if it is before */
+        /* Wraps if it is before. */
+        const uint32_t wanted = (tree << across) + (chosen_leaf(s, f, tree) >> z ^ 1) - first;
         if (wanted < count)
             hli_copy(part_of(s, f, tree) + ((f->is_fors ? 1 : s->len) + z) * (size_t)n, nodes + wanted * (size_t)n, n);
     }
@@ -354,8 +352,7 @@ static void put_node(const struct slh *s, const struct forest *f, uint8_t *row, 
     hli_store32(row + s->word3, f->is_fors ? number : number & ((UINT32_C(1) << across) - 1), 1);
 }
 
-/* From `count` nodes of height z, the first of which has that number, to those of height `top`, in place; and the paths
- * between. */
+/* Replaces `count` nodes of height z, from number `first` on, by those of height `top`. Copies the paths between. */
 static void climb(const struct slh *s, const struct forest *f, struct scratch *scratch, uint8_t *nodes, uint32_t first,
                   uint32_t count, unsigned z, unsigned top)
 {
@@ -378,7 +375,7 @@ static void climb(const struct slh *s, const struct forest *f, struct scratch *s
     }
 }
 
-/* Leaves of FORS (section 8.2), from that number on. */
+/* Leaves of FORS (section 8.2), from number `first` on. */
 static void fors_leaves(const struct slh *s, const struct forest *f, struct scratch *scratch, uint32_t first,
                         uint32_t count, uint8_t *leaves)
 {
@@ -509,7 +506,8 @@ static void sort(const uint8_t *digits, size_t count, int from_lowest, uint16_t 
 }
 
 /* The chains of all layers' signatures. Layer j signs roots[j]. */
-static void sign_roots(const struct slh *s, const struct forest *f, struct scratch *scratch, const uint8_t *const roots[])
+static void sign_roots(const struct slh *s, const struct forest *f, struct scratch *scratch,
+                       const uint8_t *const roots[])
 {
     const unsigned n = s->set->n;
     const size_t count = s->set->d * s->len;
@@ -845,7 +843,7 @@ static struct scratch *scratch_in(void *memory, size_t nbytes)
     return memory == NULL || nbytes < hl_slh_scratch_nbytes() ? NULL : (struct scratch *)at;
 }
 
-/* Nothing else in a scratch is secret, once a call is done: nodes are what signatures show, or hashes of secrets. */
+/* Wipes all that is secret in a scratch after a call. Its nodes are in signatures, or hashes of secrets. */
 static void wipe_rows(struct scratch *scratch)
 {
     hli_wipe(scratch->rows, sizeof scratch->rows);
@@ -992,8 +990,8 @@ static HLI_NOINLINE void finish(struct slh *s, struct task *t, struct scratch *s
     sign_roots(s, &trees, scratch, signed_by);
 }
 
-/* Whether the signature that was just made is right: a machine that erred would give a forger a second signature of a
- * one-time key. It does not find every such error (Castelnovi, Martinelli, Prest 2018). */
+/* Whether the signature just made is right: an error of the machine could give a forger a second signature of a
+ * one-time key. Not every such error is found (Castelnovi, Martinelli, Prest 2018). */
 static HLI_NOINLINE int is_right(struct slh *s, struct scratch *scratch, const struct task *t)
 {
     struct group *const g = &scratch->group;
@@ -1063,55 +1061,6 @@ static int is_stopped(const hl_slh_work *work)
     return work->is_stopped != NULL && work->is_stopped(work->context) != 0;
 }
 
-/* All parts of a task that was begun, and its end. */
-static hl_status run(hl_slh_task *task, uint8_t *written, size_t nbytes, const hl_slh_work *work)
-{
-    for (uint32_t part = 0; part < task->nparts; part++) {
-        hl_status status = is_stopped(work) ? HL_ESTOPPED
-                                            : hl_slh_part(task, part, work->scratch, work->scratch_nbytes);
-        if (status != HL_OK) {
-            hl_slh_drop(task);
-            hli_wipe(written, nbytes);
-            return status;
-        }
-    }
-    return hl_slh_end(task, work->scratch, work->scratch_nbytes);
-}
-
-hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work)
-{
-    hl_status status = check_work(work);
-
-    if (status != HL_OK)
-        return status;
-    hl_slh_task *task = &scratch_in(work->scratch, work->scratch_nbytes)->task;
-    status = hl_slh_begin_keygen(task, set, seeds, secret);
-    return status != HL_OK ? status : run(task, secret, hl_slh_find(set)->secret_nbytes, work);
-}
-
-hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message, const uint8_t *randomness,
-                      uint8_t *signature, const hl_slh_work *work)
-{
-    const hl_slh_info *info = hl_slh_find(set);
-    hl_status status = check_work(work);
-
-    if (!HLI_ALG(slh))
-        return HL_EALG;
-    if (status != HL_OK)
-        return status;
-    hl_slh_task *task = &scratch_in(work->scratch, work->scratch_nbytes)->task;
-    status = hl_slh_begin_sign(task, set, secret, message, randomness, signature);
-    return status != HL_OK ? status : run(task, signature, info->signature_nbytes, work);
-}
-
-hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message, const uint8_t *signature,
-                        size_t signature_nbytes, const hl_slh_work *work)
-{
-    uint8_t valid;
-
-    return hl_slh_verify_many(set, public_key, 0, message, &signature, &signature_nbytes, 1, &valid, work);
-}
-
 hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride, const hl_slh_message *messages,
                              const uint8_t *const signatures[], const size_t signature_nbytes[], size_t count,
                              uint8_t *valid, const hl_slh_work *work)
@@ -1122,7 +1071,7 @@ hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_
     struct slh s;
     int all = 1;
 
-    if (!HLI_ALG(slh)) /* gcc keeps what it calls, unless it knows this early */
+    if (!HLI_ALG(slh)) /* first: else gcc keeps the functions called below */
         return HL_EALG;
     if (status == HL_OK && (info == NULL || open(&s, info) != HL_OK))
         status = HL_EALG;

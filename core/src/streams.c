@@ -39,7 +39,7 @@ void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slic
         const size_t n = count - start < HLI_WINDOW ? count - start : HLI_WINDOW;
         size_t nitems = 0;
 
-        /* Blocks begun in an earlier call: fills them up, and hashes those that are full. */
+        /* Fills blocks that an earlier call has begun, and hashes those that are full. */
         for (size_t i = start; i < start + n; i++) {
             const size_t held = hli_rest_of_block(alg, ctxs[i]->nbytes), room = block_nbytes - held;
             const size_t ntaken = chunks[i].nbytes < room ? chunks[i].nbytes : room;

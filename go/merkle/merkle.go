@@ -48,7 +48,8 @@ func New(rule Rule, leaves []Node, depth int) *Tree {
 		panic(fmt.Sprintf("merkle: no rule %d", rule))
 	}
 	if least := bits.Len(uint(max(len(leaves), 1) - 1)); depth != 0 && (rule != Zeros || depth < least || depth > 64) {
-		panic(fmt.Sprintf("merkle: New: depth is %d: it is 0, or of Zeros, %d to 64 for %d leaves", depth, least, len(leaves)))
+		panic(fmt.Sprintf("merkle: New: depth is %d: it is 0, or of Zeros, %d to 64 for %d leaves",
+			depth, least, len(leaves)))
 	}
 	t := &Tree{rule: rule, layers: [][]Node{leaves}}
 	var zeros Node

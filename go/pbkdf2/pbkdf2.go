@@ -2,8 +2,8 @@
 
 // Package pbkdf2 derives keys from many passwords at once by PBKDF2 with HMAC (RFC 8018, section 5.2).
 //
-// [Key] is crypto/pbkdf2's. [KeyMany] gives each block of each key a lane, so that one long key gains too. The rules for
-// all calls are those of the package [github.com/hashloom/hashloom/go].
+// [Key] is crypto/pbkdf2's. [KeyMany] gives each block of each key a lane, so that one long key gains too. The rules
+// for all calls are those of the package [github.com/hashloom/hashloom/go].
 package pbkdf2
 
 import (
@@ -30,8 +30,8 @@ func Key[H hash.Hash](h func() H, password string, salt []byte, iter, keyLength 
 // and for the hash that h returns, such as sha256.New of this module or of the standard library.
 //
 // It is an error if iter is less than 1, or keyLength less than 1 or more than 2^32-1 digests; then dst is unchanged.
-// KeyMany panics if the hash is not one of this module, or is an XOF, if passwords and salts differ in number, if dst is
-// not len(passwords)*keyLength bytes long, or if it overlaps a salt.
+// KeyMany panics if the hash is not one of this module, or is an XOF, if passwords and salts differ in number, if dst
+// is not len(passwords)*keyLength bytes long, or if it overlaps a salt.
 //
 // The call runs on its goroutine until all keys are there, and allocates nothing but the hash that h returns. A single
 // block, which gains nothing by lanes, goes to crypto/pbkdf2. What lanes leave of a password is overwritten. Under
@@ -71,7 +71,8 @@ func KeyMany[H hash.Hash](dst []byte, h func() H, passwords []string, salts [][]
 }
 
 // gains reports whether lanes derive n blocks of keys faster than crypto/pbkdf2 does. Two blocks gained with any number
-// of iterations, by all hashes (MD5: as fast), on Zen 4 with AVX-512, without, and without SHA instructions (2026-11-24).
+// of iterations, by all hashes (MD5: as fast), on Zen 4 with AVX-512, without, and without SHA instructions
+// (2026-11-24).
 func gains(alg core.Alg, n int) bool {
 	return core.Enabled() && (n > 1 || alg.Info().IsSponge())
 }
@@ -95,8 +96,8 @@ const (
 	saltsLen = 16 << 10 // bytes of salts that it gets at once, if none is longer
 )
 
-// batch is blocks of keys that are derived side by side, each with the HMAC key of its password. Block number i of a key
-// is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j-1)).
+// batch is blocks of keys that are derived side by side, each with the HMAC key of its password. Block number i of a
+// key is U_1 xor U_2 xor ... with U_1 = HMAC(password, salt || i) and U_j = HMAC(password, U_(j-1)).
 type batch struct {
 	keys  [batchLen]core.Key
 	sums  [batchLen * core.MaxSize]byte    // of U_1 to the latest

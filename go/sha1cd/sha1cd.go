@@ -3,8 +3,8 @@
 // Package sha1cd computes SHA-1 and finds collision attacks, for Git and others that must go on with SHA-1: of one
 // message with the API of github.com/pjbgit/sha1cd, and of many messages at once.
 //
-// The digests are those of SHA-1. An attack gets another one, as from that package: its blocks are hashed twice more, so
-// that the two messages differ even for callers that do not ask. An attack is found if it uses one of 32 disturbance
+// The digests are those of SHA-1. An attack gets another one, as from that package: its blocks are hashed twice more,
+// so that the two messages differ even for callers that do not ask. An attack is found if it uses one of 32 disturbance
 // vectors, which are those of all published collisions and of any attack that is known to be practical: M. Stevens,
 // "Counter-cryptanalysis", 2013; M. Stevens and D. Shumow, "Speeding up detection of SHA-1 collision attacks using
 // unavoidable attack conditions", 2017. A false alarm has a chance of about 2^-160 a block.
@@ -84,8 +84,8 @@ func Sum(data []byte) ([]byte, bool) {
 	return checked[:Size], checked[Size] != 0
 }
 
-// SumMany sets dst[i] to the SHA-1 digest of msgs[i], and found[i] to whether msgs[i] is half of a collision. It panics if
-// dst, found and msgs differ in length, or dst overlaps msgs. It allocates up to 24 KiB.
+// SumMany sets dst[i] to the SHA-1 digest of msgs[i], and found[i] to whether msgs[i] is half of a collision. It panics
+// if dst, found and msgs differ in length, or dst overlaps msgs. It allocates up to 24 KiB.
 func SumMany(dst [][Size]byte, found []bool, msgs [][]byte) {
 	const group = 1024
 	digest.CheckMany("sha1cd", "SumMany", dst, msgs)

@@ -11,8 +11,8 @@ import (
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
-// FuzzSearch: Search finds what a loop finds, for the work given and for the least with which there is a nonce. The first
-// inputs have alphabets of many sizes, among them powers of two and sizes around the number of rows.
+// FuzzSearch: Search finds what a loop finds, for the work given and for the least with which there is a nonce. The
+// first inputs have alphabets of many sizes, among them powers of two and sizes around the number of rows.
 func FuzzSearch(f *testing.F) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	bytes := make([]byte, 256)

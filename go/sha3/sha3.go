@@ -58,7 +58,8 @@ func Sum224(data []byte) [Size224]byte {
 	return sha3.Sum224(data)
 }
 
-// SumMany224 sets dst[i] to the SHA3-224 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumMany224 sets dst[i] to the SHA3-224 digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumMany224(dst [][Size224]byte, msgs [][]byte) {
 	digest.SumMany(core.UseKeccak(core.SHA3_224), dst, msgs)
 }
@@ -82,7 +83,8 @@ func Sum256(data []byte) [Size256]byte {
 	return sha3.Sum256(data)
 }
 
-// SumMany256 sets dst[i] to the SHA3-256 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumMany256 sets dst[i] to the SHA3-256 digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumMany256(dst [][Size256]byte, msgs [][]byte) {
 	digest.SumMany(core.UseKeccak(core.SHA3_256), dst, msgs)
 }
@@ -106,7 +108,8 @@ func Sum384(data []byte) [Size384]byte {
 	return sha3.Sum384(data)
 }
 
-// SumMany384 sets dst[i] to the SHA3-384 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumMany384 sets dst[i] to the SHA3-384 digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumMany384(dst [][Size384]byte, msgs [][]byte) {
 	digest.SumMany(core.UseKeccak(core.SHA3_384), dst, msgs)
 }
@@ -130,7 +133,8 @@ func Sum512(data []byte) [Size512]byte {
 	return sha3.Sum512(data)
 }
 
-// SumMany512 sets dst[i] to the SHA3-512 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumMany512 sets dst[i] to the SHA3-512 digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumMany512(dst [][Size512]byte, msgs [][]byte) {
 	digest.SumMany(core.UseKeccak(core.SHA3_512), dst, msgs)
 }
@@ -202,7 +206,8 @@ func SumLegacyKeccak256(data []byte) [SizeLegacyKeccak256]byte {
 	return sum
 }
 
-// SumManyLegacyKeccak256 sets dst[i] to the Keccak-256 digest of msgs[i]. It panics if dst and msgs differ in length, or overlap.
+// SumManyLegacyKeccak256 sets dst[i] to the Keccak-256 digest of msgs[i]. It panics if dst and msgs differ in length,
+// or overlap.
 func SumManyLegacyKeccak256(dst [][SizeLegacyKeccak256]byte, msgs [][]byte) {
 	digest.SumMany(core.UseKeccak(core.KECCAK_256), dst, msgs)
 }

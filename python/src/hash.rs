@@ -373,7 +373,8 @@ macro_rules! constructors {
             /// ValueError: a parameter is too long, or there is no digest of that size.
             ///
             /// >>> import pyhashloom
-            #[doc = concat!(">>> pyhashloom.", stringify!($blake2), "(b\"abc\", digest_size=4, key=b\"secret\").digest_size")]
+            #[doc = concat!(">>> pyhashloom.", stringify!($blake2),
+                            "(b\"abc\", digest_size=4, key=b\"secret\").digest_size")]
             /// 4
             #[pyfunction]
             #[pyo3(

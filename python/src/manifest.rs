@@ -74,8 +74,8 @@ fn filter_of(wanted: &Wanted) -> PyResult<Filter> {
     filter.lengths(lengths).map_err(|error| wrong(&error))
 }
 
-/// What a listing begins with: the algorithms, the filter and the manifest. If there is one, it decides, and it is read
-/// to its end.
+/// Parses the arguments of a listing: algorithms, filter, manifest. A manifest is read to its end, and its algorithms
+/// and filter replace the others.
 fn begun(
     py: Python<'_>,
     algorithms: &[String],
@@ -160,7 +160,9 @@ impl Listing {
     /// The entries, if every file has its digests.
     fn settled(&self) -> PyResult<Vec<Entry>> {
         let entries: Vec<Entry> = self.entries().iter().flatten().cloned().collect();
-        let is_open = |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != self.algorithms.len());
+        let count = self.algorithms.len();
+        let is_open =
+            |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
         match entries.iter().find(is_open) {
             Some(entry) => Err(PyRuntimeError::new_err(format!("no digests of {}", entry.path.escape_ascii()))),
             None => Ok(entries),

@@ -103,7 +103,7 @@ pub fn want_huge_pages(start: *const u8, nbytes: usize) {
 pub struct Growing<'py> {
     py: Python<'py>,
     wants_array: bool,
-    /// What is written to. NULL: no memory yet. Nobody else knows the object.
+    /// The object that is written to, which nobody else knows. NULL: no memory yet.
     object: *mut ffi::PyObject,
     is_array: bool,
     nbytes: usize,

@@ -312,7 +312,8 @@ def test_a_reader_is_read_once_batch_by_batch():
 
 def test_the_values_of_a_field_of_a_table():
     values, others = [b"a", None, b"c"] * 5, list(range(15))
-    table = pa.table({"a": values, "n": others, "t": pa.array([(value,) for value in values], pa.struct([("x", pa.binary())]))})
+    table = pa.table({"a": values, "n": others,
+                      "t": pa.array([(value,) for value in values], pa.struct([("x", pa.binary())]))})
     table = pa.concat_tables([table, table.slice(3, 4), table[:0]])
     want = [digest(value) for value in table["a"].to_pylist()]
     column = pyhashloom.column("sha256", table, field="a")
@@ -344,7 +345,8 @@ def test_a_reader_holds_one_batch_at_a_time():
             yield pa.record_batch({"a": pa.concat_arrays([batch["a"], batch["a"][:0]])})
 
     before = pa.total_allocated_bytes()
-    reader = pyhashloom.column("sha1", pa.RecordBatchReader.from_batches(batch.schema, produced()), field="a", stream=True)
+    reader = pyhashloom.column("sha1", pa.RecordBatchReader.from_batches(batch.schema, produced()), field="a",
+                               stream=True)
     for column in itertools.islice(reader, 20):
         assert listed(column) == [hashlib.sha1(bytes(4 << 20)).digest()]
     assert len(held) == 20 and max(held) < 32 << 20

@@ -54,7 +54,8 @@ def test_digests_of_any_length(name, message, length, more):
 def test_parameters_of_blake2(name, data, message, more):
     most = pyhashloom.new(name).digest_size
     parameters = {"digest_size": data.draw(st.integers(1, most)), "key": data.draw(st.binary(max_size=most)),
-                  "salt": data.draw(st.binary(max_size=most // 4)), "person": data.draw(st.binary(max_size=most // 4))}  # fmt: skip
+                  "salt": data.draw(st.binary(max_size=most // 4)),
+                  "person": data.draw(st.binary(max_size=most // 4))}  # fmt: skip
     chosen = {key: parameters[key] for key in data.draw(st.sets(st.sampled_from(list(parameters))))}
     ours, theirs = getattr(pyhashloom, name)(message, **chosen), getattr(hashlib, name)(message, **chosen)
     copy = ours.copy()

@@ -303,7 +303,8 @@ def test_a_signature(tmp_path):
             "m", None, "d", is_this
         )
     (tmp_path / "both").write_bytes(of_d)
-    assert check(path, folder, trusted_key=PUBLIC_KEY, signature=tmp_path / "both").signature.comment == "a test: manifest"
+    assert check(path, folder, trusted_key=PUBLIC_KEY,
+                 signature=tmp_path / "both").signature.comment == "a test: manifest"
     # Without a right signature nothing is said of the folder, which need not even be there.
     for content, signature, key in (
         (SIGNED.replace(b'"a"', b'"b"'), SIGNATURE, PUBLIC_KEY),

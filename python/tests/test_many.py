@@ -180,7 +180,8 @@ def test_keyboard_interrupt():
     assert interrupted('pyhashloom.many("sha256", itertools.repeat(bytes(100_000)), output="joined")')
     # Eight messages of 64 MiB in a list, again and again, would take minutes.
     assert interrupted('pyhashloom.many("sha256", [bytes(64 << 20)] * 10_000, threads=2)')
-    assert interrupted('[pyhashloom.rows("sha512", memoryview(bytes(256 << 20)).cast("B", (4, 64 << 20))) for _ in range(10**6)]')
+    rows = 'memoryview(bytes(256 << 20)).cast("B", (4, 64 << 20))'
+    assert interrupted(f'[pyhashloom.rows("sha512", {rows}) for _ in range(10**6)]')
 
 
 @pytest.mark.parametrize("threads, output", sample(4, [0, 1, 2, 3, 1000], ["bytes", "joined", "numpy"]))

@@ -210,7 +210,8 @@ def runs(machine, isas, algorithms, some, every, first=0):
     for seed in range(40) if every else (first,):
         for algorithm in algorithms:
             for case in cases_of(algorithm):
-                again = chance.choice((None, None, algorithm, *(x for x in algorithms if not (x.is_sponge or x.is_counted))))
+                again = chance.choice((None, None, algorithm,
+                                       *(x for x in algorithms if not (x.is_sponge or x.is_counted))))
                 if every or algorithm in some and (case == "squeezes" or not algorithm.is_xof):
                     name = f"emulated {case} of {algorithm.name}, seed {seed}"
                     yield name, lambda image, c=case, a=algorithm, s=seed, g=again: run(image, c, a, s, g)

@@ -310,7 +310,8 @@ class Algorithm:
         self.number, body, self.digest_nbytes, self.block_nbytes, _, self.word_nbytes, self.nwords, self.big_endian = (
             m.load(address + n + at, 4) for at in range(0, 32, 4))
         ending, self.suffix = (m.load(address + 2 * n + at, 4) for at in (32, 36))
-        self.is_sponge, self.is_xof, self.is_counted, self.is_tree = ending in (1, 2), ending == 2, ending >= 3, ending == 4
+        self.is_sponge, self.is_xof = ending in (1, 2), ending == 2
+        self.is_counted, self.is_tree = ending >= 3, ending == 4
         self.body = BODIES[body]
         self.iv = [m.load(m.load(address + n + 32, n) + i * self.word_nbytes, self.word_nbytes)
                    for i in range(self.nwords)]
@@ -427,7 +428,7 @@ def state_after(body, lane, nblocks, nwords=16):
 
 
 def later(kernel, step):
-    """What, in place of an atom, is so many blocks further on."""
+    """For an atom, its counterpart `step` blocks further on."""
     standard = STANDARDS[kernel.body]
 
     def word(number):
@@ -768,8 +769,9 @@ def all_runs_of_edges(image, algorithms, every):
             for algorithm in (*(x for x in algorithms if x.name in ("sha256", "sha512", "md5", "blake2b", "blake2s")),
                               *sponges.values()):
                 block, tail = algorithm.block_nbytes, 1 + algorithm.block_nbytes // 8
-                for low, high in ((0, block),) if algorithm.is_sponge else ((0, block + 1),) if algorithm.is_counted else \
-                        ((0, block - tail + 1), (block - tail + 1, 2 * block - tail + 1)):
+                ranges = ((0, block),) if algorithm.is_sponge else ((0, block + 1),) if algorithm.is_counted else \
+                    ((0, block - tail + 1), (block - tail + 1, 2 * block - tail + 1))
+                for low, high in ranges:
                     for first in range(low, high, 8):
                         lengths = range(first, min(first + 8, high))
                         yield f"{function}, {algorithm.name}, {first} bytes", \
@@ -918,7 +920,8 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
                              runs) if begins[i] else algorithm.iv
             compress = compressed if few or whole is not None else uninterpreted
             if algorithm.is_tree:
-                last = blake3_root(algorithm.iv, message, lambda state, node: tree_node(algorithm, state, node, compress))
+                last = blake3_root(algorithm.iv, message,
+                                   lambda state, node: tree_node(algorithm, state, node, compress))
             else:
                 last = final_state(algorithm, begin, blocks, compress, lengths[i])
             known[key] = bytes_of(algorithm, last)

@@ -1,4 +1,5 @@
-"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160, MD5, SM3, BLAKE2 and BLAKE3, written from the standards alone.
+"""standards.py: the block functions of SHA-1, SHA-2, SHA-3, RIPEMD-160, MD5, SM3, BLAKE2 and BLAKE3, written from the
+standards alone.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
@@ -7,8 +8,8 @@ compute. On Numbers it hashes, so that check() can compare this text with other 
 from their definitions.
 
 `words(w, block)` lists the words of the message that rounds take, in the order of the core's schedules; constant `k[t]`
-belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak and BLAKE have neither: their `compress` takes
-the block.
+belongs to word t. `compress(w, state, wk)` takes the sums of both. Keccak and BLAKE have neither: their `compress`
+takes the block.
 
 `w.rename(xs)` says that the words are known from here on: what follows is a function of them alone. On expressions it
 makes them words of their own, without which 24 rounds of Keccak have too many terms.
@@ -287,8 +288,8 @@ def blake2_rounds(w, bits, turns, orders, v, block):
 
 
 def blake2(bits, nrounds, turns):
-    """Behind the eight words of h, the offset counter t in one word of 64 bits or two of 32, the flag f as a mask, and the
-    digest's length."""
+    """Behind the eight words of h, the offset counter t in one word of 64 bits or two of 32, the flag f as a mask, and
+    the digest's length."""
     iv, nbytes = [fraction(p, 2, bits) for p in primes(8)], 2 * bits
 
     def compress(w, state, block):
@@ -313,8 +314,8 @@ PERMUTATION = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8]
 
 
 def blake3():
-    """Behind h the counter t in two words, the length b, the flags d without CHUNK_START for the next block, and flags of
-    the last block."""
+    """Behind h the counter t in two words, the length b, the flags d without CHUNK_START for the next block, and flags
+    of the last block."""
     iv, orders = [fraction(p, 2, 32) for p in primes(4)], [list(range(16))]
     for _ in range(6):
         orders.append([orders[-1][i] for i in PERMUTATION])
@@ -345,8 +346,8 @@ def blake3_root(iv, message, node):
 
 
 def last_of(name, state, nbytes):
-    """The state before the last block of a message of nbytes: the counter is that of the bytes less a block. BLAKE3: of a
-    chunk."""
+    """The state before the last block of a message of nbytes: the counter is that of the bytes less a block. BLAKE3: of
+    a chunk."""
     if name == "blake3":
         return [*state[:10], (nbytes - 1) % 64 + 1 if nbytes else 0, state[11] | state[12], state[12]]
     bits = STANDARDS[name].bits

@@ -16,13 +16,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 CLANG = [os.environ.get("WASM_CC", "clang"), "--target=wasm32"]
-# Compiled and linked apart, and linked without -O, with which clang would run binaryen's wasm-opt if there is one.
-FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory", "-msimd128",
-         "-DHL_NO_SHA1DC"]
+# Compiled and linked apart. Linked without -O: with it clang would run binaryen's wasm-opt where that is installed.
+FLAGS = ["-std=c11", "-O3", "-ffreestanding", "-fvisibility=hidden", "-ffunction-sections", "-mbulk-memory",
+         "-msimd128", "-DHL_NO_SHA1DC"]
 # hl_alg_at is for test/proof.
 EXPORTS = ["heap", "describe", "explain", "begin", "ctx_nbytes", "hmac_ctx_nbytes", "hmac_key_nbytes", "hl_alg_count",
            "hl_alg_at", "hl_hash", "hl_hash_many", "hl_hash_rows", "merkle_root", "hl_update_many", "hl_final_many",
-           "hl_squeeze", "hl_hmac_key_init", "hl_hmac_init", "hl_hmac_many", "hl_hmac_update_many", "hl_hmac_final_many"]
+           "hl_squeeze", "hl_hmac_key_init", "hl_hmac_init", "hl_hmac_many", "hl_hmac_update_many",
+           "hl_hmac_final_many"]
 
 
 def linker() -> list[str]:

@@ -44,9 +44,9 @@ export type Output = 'bytes' | 'hex' | 'joined';
  * A text, which has a length, is no object. */
 export type Options<O extends Output = Output> = { output?: O; length?: number } & object;
 
-/** How two nodes of SHA-256 become one, and what an odd one at the end becomes. `rfc6962`: a byte 1 stands before two; it
- * goes up as it is. `bitcoin`: hashed twice; paired with itself (CVE-2012-2459). `zeros`: paired with the root of as high
- * a tree of zeros, as in SSZ of Ethereum and BEP 52. */
+/** How two nodes of SHA-256 become one, and what an odd one at the end becomes. `rfc6962`: a byte 1 stands before two;
+ * it goes up as it is. `bitcoin`: hashed twice; paired with itself (CVE-2012-2459). `zeros`: paired with the root of as
+ * high a tree of zeros, as in SSZ of Ethereum and BEP 52. */
 export type MerkleRule = 'rfc6962' | 'bitcoin' | 'zeros';
 
 type Digests<O> = O extends 'joined' ? Bytes : O extends 'hex' ? string[] : Bytes[];
@@ -101,5 +101,5 @@ export interface Hashloom {
     equal(a: Data, b: Data): boolean;
 }
 
-/** Compiles the module, once in each thread. It fails where a page's policy forbids WebAssembly (`wasm-unsafe-eval`). */
+/** Compiles the module, once in each thread. Fails where a page's policy forbids WebAssembly (`wasm-unsafe-eval`). */
 export function load(): Promise<Hashloom>;

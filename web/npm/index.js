@@ -5,8 +5,8 @@
 //   const hashloom = await load();
 //   hashloom.many('sha256', ['abc', new Uint8Array(5)], { output: 'hex' });
 //
-// Each call copies messages into the module's memory, from `heap` on, and digests out of it. Nothing stays there: a hash
-// object keeps its state in JavaScript, so it needs no end. All calls are synchronous and do not nest.
+// Each call copies messages into the module's memory, from `heap` on, and digests out of it. Nothing stays there: a
+// hash object keeps its state in JavaScript, so it needs no end. All calls are synchronous and do not nest.
 
 /** Bytes of messages in the module at once. */
 const BATCH_NBYTES = 4 << 20;
@@ -38,7 +38,7 @@ const NODE_NBYTES = 32;
 const DEPTH_MAX = 64;
 const encoder = new TextEncoder();
 
-// What the classes below share, and nobody else sees.
+// Names of properties that only the classes below can read.
 const [OWNER, KIND, STATE] = [Symbol('owner'), Symbol('kind'), Symbol('state')];
 const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'length'].map(Symbol);
 
@@ -121,8 +121,8 @@ const shown = (value) => ['object', 'function'].includes(typeof value) ? kindOf(
 function only(count, others) {
     const i = others.length === 0 ? -1 : others.findIndex((other) => other !== undefined);
     if (i >= 0) {
-        throw new TypeError(`argument ${count + i + 1} is ${kindOf(others[i])}: expected at most ${count} (texts are UTF-8, ` +
-            "{ output: 'hex' } tells a digest's form)");
+        throw new TypeError(`argument ${count + i + 1} is ${kindOf(others[i])}: expected at most ${count} ` +
+            "(texts are UTF-8, { output: 'hex' } tells a digest's form)");
     }
 }
 
@@ -328,13 +328,16 @@ class Hashloom {
         only(3, none);
         const { output, depth } = optionsOf(options, ONE, 'depth');
         const number = RULES.get(rule);
-        if (number === undefined) throw new RangeError(`no rule ${shown(rule)}: expected ${[...RULES.keys()].join(', ')}`);
+        if (number === undefined) {
+            throw new RangeError(`no rule ${shown(rule)}: expected ${[...RULES.keys()].join(', ')}`);
+        }
         const bytes = nodesOf(leaves, 'leaves');
         const count = countRows(bytes, NODE_NBYTES);
         if (depth !== undefined) {
-            if (rule !== 'zeros') throw new RangeError(`depth is ${shown(depth)}, but only zeros have one: leave it out`);
+            const is = `depth is ${shown(depth)}`;
+            if (rule !== 'zeros') throw new RangeError(`${is}, but only zeros have one: leave it out`);
             if (!Number.isSafeInteger(depth) || depth < 0 || depth > DEPTH_MAX || count > 2 ** depth) {
-                throw new RangeError(`depth is ${shown(depth)}: expected 0 to ${DEPTH_MAX}, with room for ${count} leaves`);
+                throw new RangeError(`${is}: expected 0 to ${DEPTH_MAX}, with room for ${count} leaves`);
             }
         }
         const begin = this.#heap + NODE_NBYTES;
@@ -372,7 +375,7 @@ class Hashloom {
         return new Hash(this, this.#tags(algorithm, key));
     }
 
-    /** Gives each hash object its part, all side by side in lanes. The objects have one algorithm and are all different. */
+    /** Gives each hash object its part, side by side in lanes. The objects have one algorithm and are all different. */
     updateMany(hashes, chunks, ...none) {
         only(2, none);
         const objects = listOf(hashes, 'hashes', 'hash objects');
@@ -405,9 +408,10 @@ class Hashloom {
     /** Whether digests of an algorithm may have this number of bytes. */
     [CHECK_LENGTH](name, length) {
         const isXof = this.#algorithms.get(name)?.isXof;
-        if (!isXof) throw new RangeError(`length is ${shown(length)}, but digests of ${name} have one length: leave it out`);
+        const is = `length is ${shown(length)}`;
+        if (!isXof) throw new RangeError(`${is}, but digests of ${name} have one length: leave it out`);
         if (!Number.isSafeInteger(length) || length < 1 || length > LENGTH_MAX) {
-            throw new RangeError(`length is ${shown(length)}: expected 1 to ${LENGTH_MAX}`);
+            throw new RangeError(`${is}: expected 1 to ${LENGTH_MAX}`);
         }
     }
 
@@ -423,8 +427,8 @@ class Hashloom {
         if (length !== undefined) this[CHECK_LENGTH](name, length);
         const core = this.#core;
         return {
-            name, alg, size: length ?? digestSize, isOther: length !== undefined, functions: core.hl_update_many, key: undefined,
-            ctxSize: core.ctx_nbytes(alg),
+            name, alg, size: length ?? digestSize, isOther: length !== undefined, functions: core.hl_update_many,
+            key: undefined, ctxSize: core.ctx_nbytes(alg),
             begin: (ctx) => core.begin(ctx, alg),
             whole: (slices, count, digests) => core.hl_hash_many(alg, slices, count, digests),
             updateMany: core.hl_update_many,
@@ -544,7 +548,7 @@ class Hashloom {
         if (kind.key) bytes.fill(0, keyAt, begin + nbytes);
     }
 
-    /** Long messages, and those with digests of another length than usual: some side by side, a part of each at a time. */
+    /** Long messages, and those with digests of an unusual length: some side by side, a part of each at a time. */
     #long(kind, list, indices, joined) {
         const abreast = Math.min(ABREAST, indices.length);
         const objects = [];
@@ -572,7 +576,9 @@ class Hashloom {
 
     /** Appends to hash objects of one kind. */
     [UPDATE](objects, parts) {
-        for (let i = 0; i < objects.length; i += BATCH) this.#update(objects.slice(i, i + BATCH), parts.slice(i, i + BATCH));
+        for (let i = 0; i < objects.length; i += BATCH) {
+            this.#update(objects.slice(i, i + BATCH), parts.slice(i, i + BATCH));
+        }
     }
 
     #update(objects, parts) {

@@ -34,7 +34,8 @@ const names = required.algorithms.filter((name) => known(name));
 const missing = required.algorithms.filter((name) => !known(name));
 const ncompared = await test(load, {
     names,
-    hmacNames: names.filter((name) => !name.startsWith('shake') && known(name, (hash) => crypto.createHmac(hash, 'key'))),
+    hmacNames: names.filter((name) =>
+        !name.startsWith('shake') && known(name, (hash) => crypto.createHmac(hash, 'key'))),
     digest: (name, bytes, length) =>
         crypto.createHash(name, name.startsWith('shake') ? { outputLength: length } : {}).update(bytes).digest(),
     vectors: ['blake3', 'hash-wasm', 'noble-hashes'].flatMap((name) =>

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Tests the npm package: test.py PACKAGE [--require]. It is installed as npm installs what `npm pack` packs, by import and
-by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
-crypto.subtle; everywhere beside the vectors of hash-wasm, noble-hashes and BLAKE3; in Deno and Bun, bundled by esbuild, its types
-by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or Chromium is
-missing, and the addon is compiled, too (a minute), and tested in Node. HASHLOOM_TEST_ALL=1: so it is, and npm fetches the programs that are not installed."""
+"""Tests the npm package: test.py PACKAGE [--require]. It is installed as npm installs what `npm pack` packs, by import
+and by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
+crypto.subtle; everywhere beside the vectors of hash-wasm, noble-hashes and BLAKE3; in Deno and Bun, bundled by esbuild,
+its types by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or
+Chromium is missing, and the addon is compiled, too (a minute), and tested in Node. HASHLOOM_TEST_ALL=1: so it is, and
+npm fetches the programs that are not installed."""
 
 import argparse
 import functools

@@ -19,7 +19,7 @@ use hashloom_torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent
 
 use json::Json;
 
-/// What a file of a torrent may be, as in shared.js.
+/// Flags of a torrent's file, as in shared.js.
 const PADDING: u64 = 1;
 const SYMLINK: u64 = 2;
 

@@ -354,7 +354,8 @@ pub fn list() -> String {
         false => format!("{name} {version}"),
     });
     format!(
-        "hashloom's instruction sets here: {}. Compiled by {}, as the C of the crates; Rust: {}.\n\nPeers: {}; crates of the versions in bench/peers/Cargo.lock.\n",
+        "hashloom's instruction sets here: {}. Compiled by {}, as the C of the crates; Rust: {}.\n\n\
+         Peers: {}; crates of the versions in bench/peers/Cargo.lock.\n",
         hashloom::kernels::IsaSet::available(),
         env!("PEERS_CC"),
         env!("PEERS_RUSTC"),

@@ -1,5 +1,5 @@
-/* blake.lanes.h: the block functions of BLAKE2 and BLAKE3, once, over lane words: BLAKE2s and BLAKE3 on words of 32 bits,
- * BLAKE2b on words of 64 (RFC 7693 section 3.2; BLAKE3, 2020, section 2.2).
+/* blake.lanes.h: the block functions of BLAKE2 and BLAKE3, once, over lane words: BLAKE2s and BLAKE3 on words of 32
+ * bits, BLAKE2b on words of 64 (RFC 7693 section 3.2; BLAKE3, 2020, section 2.2).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -9,8 +9,8 @@
  *
  *   BLAKE2  the counter of bytes (one word of 64 bits, or two of 32), which the function advances; the mark of the last
  *           block; the length of the digest, which it does not read
- *   BLAKE3  the number of the chunk (two words), the bytes in the block, the flags of the block, from which the function
- *           takes CHUNK_START for the next one, and those of the last block beside, which it does not read
+ *   BLAKE3  the number of the chunk (two words), the bytes in the block, the flags of the block, from which the
+ *           function takes CHUNK_START for the next one, and those of the last block beside, which it does not read
  *
  * Four columns, or four diagonals, go side by side, operation by operation.
  */
@@ -46,6 +46,8 @@
 #else
 #  define NAMED blake2b
 #endif
+#define ROOM  16
+#define ORDER LV_COUNTED
 
 /* Each of these is one operation of the four mixing functions. */
 #define MIX_ADD(a0, a1, a2, a3, x0, x1, x2, x3) \
@@ -71,7 +73,8 @@
 #define ROUND(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15) \
     do { \
         MIX(v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15, s0, s1, s2, s3, s4, s5, s6, s7); \
-        MIX(v0, v1, v2, v3, v5, v6, v7, v4, v10, v11, v8, v9, v15, v12, v13, v14, s8, s9, s10, s11, s12, s13, s14, s15); \
+        MIX(v0, v1, v2, v3, v5, v6, v7, v4, v10, v11, v8, v9, v15, v12, v13, v14, s8, s9, s10, s11, s12, s13, s14, \
+            s15); \
     } while (0)
 
 #define SET(i, x)   LV(store)(s + (i) * LANES, x)
@@ -142,8 +145,8 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
 }
 
-LV_BLOCKS(lv, NAMED, 16, LV_COUNTED)
-LV_COUNTED_WHOLE(lv, NAMED, NSTATE, 16)
+#include "../lanes/blocks.inc.h"
+#include "../lanes/whole.inc.h"
 
 #undef lv
 #undef LV
@@ -157,6 +160,8 @@ LV_COUNTED_WHOLE(lv, NAMED, NSTATE, 16)
 #undef R4
 #undef NBYTES
 #undef NSTATE
+#undef ROOM
+#undef ORDER
 #undef MIX_ADD
 #undef MIX_ROR
 #undef MIX

@@ -80,8 +80,8 @@ const uint64_t hli_sha512_k[80] __attribute__((aligned(64))) = {
 const uint32_t hli_ripemd160_k[2][5] = {{0x00000000, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e},
                                        {0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0x00000000}};
 
-/* RFC 7693 sections 2.6 and 3.3: the initial values of SHA-512 and of SHA-256; the first word xored with the parameters: the
- * digest's length, no key, no tree. Behind them the counter, the mark, and the digest's length. */
+/* RFC 7693 sections 2.6 and 3.3: the initial values of SHA-512 and of SHA-256; the first word xored with the
+ * parameters: the digest's length, no key, no tree. Behind them the counter, the mark, and the digest's length. */
 #define BLAKE2_PARAMETERS(nbytes) (0x01010000 ^ (nbytes))
 #if HLI_ALG(blake2b)
 const uint64_t hli_blake2b_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(64)), 0, 0, 64};
@@ -89,7 +89,8 @@ const uint64_t hli_blake2b_256_iv[12] = {SHA512_IV(BLAKE2_PARAMETERS(32)), 0, 0,
 #endif
 const uint32_t hli_blake2s_iv[16] = {SHA256_IV(BLAKE2_PARAMETERS(32)), 0, 0, 0, 32};
 
-/* BLAKE3 section 2.2 and 2.4: the initial value of SHA-256; chunk 0, 64 bytes in a block, CHUNK_START; CHUNK_END and ROOT */
+/* BLAKE3 section 2.2 and 2.4: the initial value of SHA-256; chunk 0, 64 bytes in a block, CHUNK_START; CHUNK_END and
+ * ROOT */
 const uint32_t hli_blake3_iv[16] = {SHA256_IV(0), 0, 0, 64, 1, 2 | 8};
 
 /* SM3 (GB/T 32905-2016 section 4.1 and 4.2): T[j] rotated left by j, as round j takes it */

@@ -16,10 +16,10 @@
 #define A2(x, y) PLACE(3, 4, x, y)
 #define A3(x, y) PLACE(2, 3, x, y)
 
-/* theta: the parity of each column, with the row that was written last at the end of the sum, and the words d[x] that the
- * words of column x are xored with. Over AVX-512 a round takes 95 operations; it would take 90 if each word were xored
- * with both neighbours of its column at once, but ten vectors more would be in use, and spill (Zen 4, gcc 12, cycles for 8
- * messages: 1,870 instead of 1,575). */
+/* theta: the parity of each column, with the row that was written last at the end of the sum, and the words d[x] that
+ * the words of column x are xored with. Over AVX-512 a round takes 95 operations; it would take 90 if each word were
+ * xored with both neighbours of its column at once, but ten vectors more would be in use, and spill (Zen 4, gcc 12,
+ * cycles for 8 messages: 1,870 instead of 1,575). */
 #define COLUMN(A, x) lv64_xor3(lv64_xor3(A(x, 0), A(x, 1), A(x, 2)), A(x, 3), A(x, 4))
 #define THETA(A) \
     const lv64 c0 = COLUMN(A, 0), c1 = COLUMN(A, 1), c2 = COLUMN(A, 2), c3 = COLUMN(A, 3), c4 = COLUMN(A, 4); \
@@ -137,7 +137,8 @@ LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], s
 }
 
 #if LV64_LANES > 1 && !LV_ONLY && HLI_ALG(slh)
-/* Places of whole words, as SHAKE256 has them in SLH-DSA (FIPS 205 section 11.1), and a state of zeros before each hash. */
+/* Places of whole words, as SHAKE256 has them in SLH-DSA (FIPS 205 section 11.1), and a state of zeros before each
+ * hash. */
 LV_KERNEL int LV_NAME(keccak_chain)(const struct hli_links *links, const void *begin, void *states,
                                     const uint8_t *const msg[])
 {

@@ -18,6 +18,9 @@
 #  define LANES  LV32_LANES
 #  define NAMED  md5
 #endif
+#define ROOM   16
+#define NSTATE 4
+#define ORDER  0
 
 #define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
 
@@ -123,7 +126,7 @@ void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, 16, 0)
+#include "../lanes/blocks.inc.h"
 
 /* The schedule: word t is for step t. */
 LV_KERNEL void NAME(scheduled)(void *state, const void *given)
@@ -139,7 +142,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 }
 
 #if MD5_PAIR || !defined(LV_PAIRS) /* whole messages take the kernel of most lanes */
-LV_WHOLE(lv, NAMED, 4, 16, 0)
+#  include "../lanes/whole.inc.h"
 #endif
 
 #if LANES == 1
@@ -157,6 +160,9 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef LV
 #undef LANES
 #undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef F1
 #undef F2
 #undef F3

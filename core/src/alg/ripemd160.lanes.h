@@ -8,6 +8,12 @@
  * therefore alternate: while one line waits, the other works, and both use the same words in registers. Words are
  * little-endian.
  */
+#define lv     lv32
+#define LV(op) lv32_##op
+#define NAMED  ripemd160
+#define ROOM   16
+#define NSTATE 5
+#define ORDER  0
 
 /* 1 if side and round have a function, F3 or F5, whose complement is subtracted: a + f = a - ~f - 1, and the round's
  * constant is less by 1. ~F3(x, y, z) = (~x & y) ^ z and ~F5(x, y, z) = (~y & z) ^ x take one operation less than the
@@ -179,7 +185,7 @@ void ripemd160_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, ripemd160, 16, 0)
+#include "../lanes/blocks.inc.h"
 
 #if !defined(LV_RIPEMD160_STEP)
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. */
@@ -198,7 +204,7 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 #  endif
 }
 
-LV_WHOLE(lv32, ripemd160, 5, 16, 0)
+#  include "../lanes/whole.inc.h"
 
 #  if LV32_LANES == 1
 void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
@@ -212,6 +218,12 @@ void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)
 #  endif
 #endif
 
+#undef lv
+#undef LV
+#undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef IS_LESS
 #undef STEP
 #undef F2

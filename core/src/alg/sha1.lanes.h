@@ -6,6 +6,13 @@
  * replaces W[t - 16] three rounds before its own, so that schedule and rounds overlap and no round waits for its word.
  * All 80 rounds are written out, so that the compiler knows every index and every exchange of variables.
  */
+#define lv     lv32
+#define LV(op) lv32_##op
+#define NAMED  sha1
+#define ROOM   16
+#define NSTATE 5
+#define ORDER  1
+
 #define CH(x, y, z)     lv32_ch(x, y, z)
 #define PARITY(x, y, z) lv32_xor3(x, y, z)
 #define MAJ(x, y, z)    lv32_maj(x, y, z)
@@ -80,7 +87,7 @@ LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv32, sha1, 16, 1)
+#include "../lanes/blocks.inc.h"
 
 LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 {
@@ -103,7 +110,7 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv32, sha1, 5, 16, 1)
+#include "../lanes/whole.inc.h"
 
 #if LV32_LANES == 1
 void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
@@ -118,6 +125,12 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 }
 #endif
 
+#undef lv
+#undef LV
+#undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef MAJ
 #undef SCHEDULE
 #undef COMPUTE

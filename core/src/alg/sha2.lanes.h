@@ -13,8 +13,8 @@
  *   of all lanes, all written out and in loops, gcc 12 and clang 14: SHA-256 over AVX2 1,556 -> 1,231, 1,297 -> 1,222,
  *   over SSE2 2,327 -> 1,309, 1,754 -> 1,292; SHA-512 over AVX2 1,862 -> 1,501, 1,594 -> 1,487.
  * - Over AVX-512, whose blocks are staged between the rounds, and NEON, it is a ring of 16 words in registers: W[t]
- *   replaces W[t - 16] three rounds before its own. (In loops SHA-256 over NEON takes 1,549 cycles instead of 1,429, over
- *   SHA3's instructions 1,489 instead of 1,199: llvm-mca 14's model of the Neoverse N1, gcc 12.)
+ *   replaces W[t - 16] three rounds before its own. (In loops SHA-256 over NEON takes 1,549 cycles instead of 1,429,
+ *   over SHA3's instructions 1,489 instead of 1,199: llvm-mca 14's model of the Neoverse N1, gcc 12.)
  */
 #if SHA2_WORD == 32
 #  define lv          lv32
@@ -43,6 +43,8 @@
 #  define SMALL_SIGMA0(x) lv64_xor3(lv64_ror(x, 1), lv64_ror(x, 8), lv64_shr(x, 7))
 #  define SMALL_SIGMA1(x) lv64_xor3(lv64_ror(x, 19), lv64_ror(x, 61), lv64_shr(x, 6))
 #endif
+#define NSTATE 8
+#define ORDER  1
 
 #define NAME(what) LV_NAME(LV_PASTE(NAMED, what))
 
@@ -130,8 +132,8 @@ LV_FN lv LV_PASTE(NAMED, maj)(lv a, lv b, lv *bc)
                                             : (void)(w[(t) & 15] = SCHEDULE(w[(t) & 15], w[((t) + 1) & 15], \
                                                                             w[((t) + 9) & 15], w[((t) + 14) & 15])))
 #  define COMPUTED(t) (COMPUTE((t) + 3), LV(add)(w[t], LV(splat)(k[t0 + (t)])))
-/* W[t] + K, and W[t + 16] in its place: SHA-512 over AVX-512 is a loop, half of the code in the same time (Xeon, gcc 12,
- * 16 blocks: 11,738 and 11,710 cycles). SHA-256 takes 4% more in such a loop. */
+/* W[t] + K, and W[t + 16] in its place: SHA-512 over AVX-512 is a loop, half of the code in the same time (Xeon, gcc
+ * 12, 16 blocks: 11,738 and 11,710 cycles). SHA-256 takes 4% more in such a loop. */
 #  define READY(t) LV(add)(w[t], LV(splat)(k[t]))
 #  define REPLACED(t) \
       __extension__({ \
@@ -173,7 +175,7 @@ LV_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, 16, 1)
+#  define ROOM 16
 #else
 #  define COMPUTED(t)  LV(add)(w[t], LV(splat)(k[t]))
 /* Words are loaded again for each use: gcc keeps them in registers that it lacks, and spills. */
@@ -198,8 +200,9 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-LV_BLOCKS(lv, NAMED, NROUNDS, 1)
+#  define ROOM NROUNDS
 #endif
+#include "../lanes/blocks.inc.h"
 
 #define GIVEN(t) LV(splat)(schedule[t])
 
@@ -214,7 +217,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-LV_WHOLE(lv, NAMED, 8, NROUNDS, 1)
+#include "../lanes/whole.inc.h"
 
 #if SHA2_WORD == 32 && LANES > 1 && HLI_ALG(slh)
 /* Rounds 4 to 63 of the block w behind the first four, which have left `fourth`, and the sum with the state `begin`. w
@@ -278,8 +281,8 @@ LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t
 #  undef ADD
 }
 
-/* Words i to i + n - 1 of the block w = the first words of the states, moved back by `by` bytes, a literal: the last word
- * then reaches into the next. The bytes before and behind stay. */
+/* Words i to i + n - 1 of the block w = the first words of the states, moved back by `by` bytes, a literal: the last
+ * word then reaches into the next. The bytes before and behind stay. */
 #  define BEHIND(x, by) lv32_shr(lv32_rol(x, 8 * (by)), 8 * (by))
 #  define PUT(by) \
       do { \
@@ -366,6 +369,9 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef LANES
 #undef WORD
 #undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef NROUNDS
 #undef K
 #undef BIG_SIGMA0

@@ -6,6 +6,13 @@
  * own names again. Round j takes W[j] and W'[j] = W[j] ^ W[j + 4]: the ring of 16 words is four rounds ahead. Words are
  * big-endian, and the new state is xored to the old one.
  */
+#define lv     lv32
+#define LV(op) lv32_##op
+#define NAMED  sm3
+#define ROOM   16
+#define NSTATE 8
+#define ORDER  1
+
 /* Section 4.4 */
 #define P0(x) lv32_xor3(x, lv32_rol(x, 9), lv32_rol(x, 17))
 LV_FN lv32 sm3_p1(lv32 x)
@@ -83,7 +90,7 @@ LV_BLOCK_FN void sm3_block(LV_BLOCK_ARGS(lv32))
     XOR_TO_STATE();
 }
 
-LV_BLOCKS(lv32, sm3, 16, 1)
+#include "../lanes/blocks.inc.h"
 
 /* The schedule: W[j] of the 64 rounds, then W'[j]. */
 #define GIVEN(t)  lv32_splat(schedule[t0 + (t)])
@@ -101,7 +108,7 @@ LV_KERNEL void LV_NAME(sm3_scheduled)(void *state, const void *given)
     XOR_TO_STATE();
 }
 
-LV_WHOLE(lv32, sm3, 8, 16, 1)
+#include "../lanes/whole.inc.h"
 
 #if LV32_LANES == 1
 void LV_NAME(sm3_schedule)(const uint8_t block[], void *schedule)
@@ -121,6 +128,12 @@ void LV_NAME(sm3_schedule)(const uint8_t block[], void *schedule)
 }
 #endif
 
+#undef lv
+#undef LV
+#undef NAMED
+#undef ROOM
+#undef NSTATE
+#undef ORDER
 #undef P0
 #undef SCHEDULE
 #undef XOR3

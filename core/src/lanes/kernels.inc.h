@@ -71,7 +71,7 @@
 
 #define LV_PRAGMA(x) _Pragma(#x)
 #define LV_UNROLL(n) LV_PRAGMA(GCC unroll n)
-/* A loop that the compiler may write out only if the text may be long. */
+/* A loop that the compiler must not write out where the text of the assembly has to be short. */
 #if HLI_SMALL
 #  define LV_LOOP LV_UNROLL(1)
 #else
@@ -117,15 +117,14 @@ enum { lv32_block_nbytes = 64, lv32_nlanes = LV32_LANES };
 enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
 #endif
 
-/* Makes name##_blocks from name##_block(state, w, msg, offset, staging, more). The latter hashes the block w, which is
- * the one at `offset`, and stages the next if there is one. It may overwrite w, which has room for nwords words. If
- * blocks are staged, the last one is written out once more, without stages: a short message has only that block. Both
- * are functions of their own, so that their frames are not on the stack together. */
+/* The arguments of a block function, and those of a kernel for whole messages. */
 #define LV_BLOCK_ARGS(lv) \
     void *state, lv *w, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
+#define LV_WHOLE_ARGS \
+    const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
 #if LV_STAGES
 #  define LV_BLOCK_FN LV_FN
-/* Words that are no block at msg: block b of whole messages; or given ones of every lane, or the same for all lanes. */
+/* A block that is not at msg: block b of whole messages, or words, of each lane or the same for all lanes. */
 struct given {
     const struct hli_whole *whole;
     const size_t *nbytes;
@@ -133,88 +132,6 @@ struct given {
     const void *words;
     int are_same;
 };
-#  if HLI_SMALL
-/* One function in place of two, with one copy of the rounds. (If these were a function of their own, SHA-256 would take
- * 7 to 10% longer, SHA-512 6%, RIPEMD-160 5%, as the block would pass through memory: Emerald Rapids, gcc 12.) */
-#    define LV_BLOCKS(lv, name, nwords, order) \
-      LV_SHARED void LV_PASTE(name, run)(void *state, const uint8_t *const msg[], size_t nblocks, \
-                                         const struct given *given) \
-      { \
-          LV_PASTE(lv, staging) staging; \
-          for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
-              lv w[nwords]; \
-              if (offset > 0) { \
-                  LV_PASTE(lv, staged)(w, &staging); \
-              } else if (given == NULL) { \
-                  LV_PASTE(lv, load_block)(w, msg, 0, (order) == 1); \
-              } else if (given->words == NULL) { \
-                  lv padded[16]; \
-                  LV_PASTE(lv, load_padded)(padded, given->whole, msg, given->nbytes, given->b, order); \
-                  LV_UNROLL(16) \
-                  for (unsigned i = 0; i < 16; i++) \
-                      w[i] = padded[i]; \
-              } else { \
-                  const LV_PASTE(lv, word) *words = given->words; \
-                  LV_UNROLL(16) \
-                  for (unsigned i = 0; i < 16; i++) \
-                      w[i] = given->are_same ? LV_PASTE(lv, splat)(words[i]) \
-                                             : LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
-              } \
-              LV_PASTE(name, block)(state, w, msg, offset, &staging, nblocks > 1); \
-          } \
-      } \
-      LV_FN void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
-                                      const uint8_t *const msg[], const struct given *given) \
-      { \
-          (void)staging; \
-          LV_PASTE(name, run)(state, msg, 1, given); \
-      } \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
-      { \
-          LV_PASTE(name, run)(state, msg, nblocks, NULL); \
-      }
-#  else
-/* The last block is staged, or given, or the first one at msg. */
-#  define LV_BLOCKS(lv, name, nwords, order) \
-      LV_SHARED void LV_PASTE(name, last)(void *state, const LV_PASTE(lv, staging) *staging, \
-                                          const uint8_t *const msg[], const struct given *given) \
-      { \
-          lv w[nwords]; \
-          if (staging != NULL) { \
-              LV_PASTE(lv, staged)(w, staging); \
-          } else if (given == NULL) { \
-              LV_PASTE(lv, load_block)(w, msg, 0, (order) == 1); \
-          } else if (given->words == NULL) { \
-              LV_PASTE(lv, load_padded)(w, given->whole, msg, given->nbytes, given->b, order); \
-          } else { \
-              const LV_PASTE(lv, word) *words = given->words; \
-              for (unsigned i = 0; i < 16; i++) \
-                  w[i] = given->are_same ? LV_PASTE(lv, splat)(words[i]) \
-                                         : LV_PASTE(lv, load)(words + i * LV_PASTE(lv, nlanes)); \
-          } \
-          LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
-      } \
-      LV_SHARED void LV_PASTE(name, all_but_last)(void *state, LV_PASTE(lv, staging) *staging, \
-                                                  const uint8_t *const msg[], size_t nblocks) \
-      { \
-          for (size_t offset = 0; nblocks > 1; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
-              lv w[nwords]; \
-              if (offset > 0) \
-                  LV_PASTE(lv, staged)(w, staging); \
-              else \
-                  LV_PASTE(lv, load_block)(w, msg, 0, (order) == 1); \
-              LV_PASTE(name, block)(state, w, msg, offset, staging, 1); \
-          } \
-      } \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
-      { \
-          LV_PASTE(lv, staging) staging; \
-          if (nblocks > 1) \
-              LV_PASTE(name, all_but_last)(state, &staging, msg, nblocks); \
-          if (nblocks > 0) \
-              LV_PASTE(name, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL); \
-      }
-#  endif
 #else
 #  ifndef LV_SHARED
 #    if HLI_SMALL && !LV_ONLY
@@ -228,88 +145,9 @@ struct given {
 #  else
 #    define LV_BLOCK_FN LV_FN
 #  endif
-#  define LV_BLOCKS(lv, name, nwords, order) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, blocks))(HLI_BLOCKS_ARGS) \
-      { \
-          for (size_t offset = 0; nblocks > 0; nblocks--, offset += LV_PASTE(lv, block_nbytes)) { \
-              lv w[nwords]; \
-              LV_PASTE(lv, load_block)(w, msg, offset, (order) == 1); \
-              LV_PASTE(name, block)(state, w, msg, offset, NULL, 0); \
-          } \
-      }
 #endif
 
-/* Makes name##_whole, and if blocks are staged name##_words. nwords: the words of the state; room: as in LV_BLOCKS. */
-#define LV_BEGIN_WHOLE(lv, nwords) \
-    LV_PASTE(lv, word) state[(nwords) * LV_PASTE(lv, nlanes)] __attribute__((aligned(64))); \
-    const LV_PASTE(lv, word) *begin = whole->begin; \
-    for (unsigned i = 0; i < (nwords); i++) \
-        LV_PASTE(lv, store)(state + i * LV_PASTE(lv, nlanes), LV_PASTE(lv, splat)(begin[i]))
-#define LV_END_WHOLE(lv, name, nwords, big_endian) \
-    if (whole->schedule != NULL) \
-        LV_NAME(LV_PASTE(name, scheduled))(state, whole->schedule); \
-    LV_PASTE(lv, digests)(state, nwords, big_endian, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests)
-#define LV_WHOLE_ARGS \
-    const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
-#if LV_STAGES
-#  define LV_WHOLE(lv, name, nwords, room, big_endian) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
-      { \
-          LV_BEGIN_WHOLE(lv, nwords); \
-          for (unsigned b = 0; b < whole->nblocks; b++) \
-              LV_PASTE(name, last)(state, NULL, data, &(struct given){whole, nbytes, b, NULL, 0}); \
-          LV_END_WHOLE(lv, name, nwords, big_endian); \
-      } \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, words))(void *state, const void *words) \
-      { \
-          LV_PASTE(name, last)(state, NULL, NULL, &(struct given){NULL, NULL, 0, words, 0}); \
-      }
-#elif defined(LV_WHOLES)
-#  define LV_WHOLE(lv, name, nwords, room, big_endian) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
-      { \
-          LV_BEGIN_WHOLE(lv, nwords); \
-          for (unsigned b = 0; b < whole->nblocks; b++) { \
-              lv w[room]; \
-              LV_PASTE(lv, load_padded)(w, whole, data, nbytes, b, big_endian); \
-              LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
-          } \
-          LV_END_WHOLE(lv, name, nwords, big_endian); \
-      }
-#else
-#  define LV_WHOLE(lv, name, nwords, room, big_endian)
-#endif
-
-/* The same for a counted algorithm, whose state has nstate words. */
-#if LV_STAGES
-#  define LV_COUNTED_BLOCK(lv, name, room) LV_PASTE(name, last)(state, NULL, data, &(struct given){whole, nbytes, b, NULL, 0})
-#else
-#  define LV_COUNTED_BLOCK(lv, name, room) \
-      do { \
-          lv w[room]; \
-          LV_PASTE(lv, load_padded)(w, whole, data, nbytes, b, LV_COUNTED); \
-          LV_PASTE(name, block)(state, w, NULL, 0, NULL, 0); \
-      } while (0)
-#endif
-#if LV_STAGES || defined(LV_WHOLES)
-#  define LV_COUNTED_WHOLE(lv, name, nstate, room) \
-      LV_KERNEL void LV_NAME(LV_PASTE(name, whole))(LV_WHOLE_ARGS) \
-      { \
-          LV_BEGIN_WHOLE(lv, nstate); \
-          for (unsigned b = 0; b < whole->nblocks; b++) { \
-              for (unsigned l = 0; b + 1 == whole->nblocks && l < LV_PASTE(lv, nlanes); l++) \
-                  hli_mark_lane(nstate, sizeof(LV_PASTE(lv, word)), state, LV_PASTE(lv, nlanes), l, \
-                                (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - \
-                                    LV_PASTE(lv, block_nbytes)); \
-              LV_COUNTED_BLOCK(lv, name, room); \
-          } \
-          LV_PASTE(lv, digests)(state, 8, 0, whole->digest_nbytes, LV_PASTE(lv, nlanes), digests); \
-      }
-#else
-#  define LV_COUNTED_WHOLE(lv, name, nstate, room)
-#endif
-
-/* Used in name##_block: stages a part of the next block. */
+/* Used in a block function: stages a part of the next block. */
 #define LV_STAGE(lv, block_nbytes, part, big_endian) \
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 

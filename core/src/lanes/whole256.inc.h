@@ -4,10 +4,8 @@
  *
  * Included by lanes/<isa>.h after x86.inc.h, and after a function
  *
- *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on, and the bytes behind its end: 0x80 for the
- *   one
- *                                     bit, or the suffix of a sponge in its place, and zeros. Nothing outside of the
- *                                     message is read.
+ *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on. Behind its end comes `after`, the one bit as
+ *                                     0x80 or a sponge's suffix, then zeros. Nothing outside of the message is read.
  */
 LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], int is_one_length, unsigned a, unsigned b,
                           size_t at, unsigned after)
@@ -16,7 +14,7 @@ LV_FN __m256i padded_pair(const uint8_t *const data[], const size_t nbytes[], in
                                    ended16(data[b], nbytes[is_one_length ? 0 : b], at, after), 1);
 }
 
-/* The length that each message has at least, as it takes so many blocks with its padding. */
+/* A lower bound of the messages' lengths, from their number of blocks. */
 LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], unsigned block_nbytes)
 {
     return whole->is_one_length ? nbytes[0]

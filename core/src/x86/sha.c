@@ -49,7 +49,8 @@ SHA_FN void load_padded_alike(unsigned N, const struct hli_whole *whole, const u
                     words[l][i] = behind;
             } else if (nbytes < 16) {
                 EACH_MESSAGE(l)
-                    words[l][i] = _mm_or_si128(_mm_shuffle_epi8((__m128i)hli_load_short(data[l], nbytes), swap), behind);
+                    words[l][i] =
+                        _mm_or_si128(_mm_shuffle_epi8((__m128i)hli_load_short(data[l], nbytes), swap), behind);
             } else {
                 const __m128i first =
                     _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(hli_last_first + 16 - left)), swap);

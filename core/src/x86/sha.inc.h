@@ -389,7 +389,8 @@ SHA_FN int sha256_chain_sha(unsigned N, const struct hli_links *links, const uin
 }
 
 #define INSTANCE_CHAIN(name, n) \
-    SHA_TARGET int hli_##name(const struct hli_links *links, const void *begin, void *states, const uint8_t *const msg[]) \
+    SHA_TARGET int hli_##name(const struct hli_links *links, const void *begin, void *states, \
+                              const uint8_t *const msg[]) \
     { \
         return sha256_chain_sha(n, links, begin, states, msg); \
     }

@@ -17,7 +17,8 @@ func padded(message string) []byte {
 }
 
 func ExampleSumCmp256() {
-	fmt.Println(sha256.SumCmp256(padded("2018-1100504330358"), 10641), sha256.SumCmp256(padded("2018-1100504330358"), 10640))
+	block := padded("2018-1100504330358")
+	fmt.Println(sha256.SumCmp256(block, 10641), sha256.SumCmp256(block, 10640))
 	// Output: true false
 }
 

@@ -25,14 +25,15 @@ func New() hash.Hash { return sha256.New() }
 // Sum256 returns the SHA-256 digest of data.
 func Sum256(data []byte) [Size]byte { return sha256.Sum256(data) }
 
-// SumCmp256 reports whether the first 6 bytes of a digest, as a big-endian number, are at most 0x1ffff and at most work.
-// The digest is that of a message that the caller has padded to the block data (FIPS 180-4, section 5.1.1).
+// SumCmp256 reports whether the first 6 bytes of a digest, as a big-endian number, are at most 0x1ffff and at most
+// work. The digest is that of a message that the caller has padded to the block data (FIPS 180-4, section 5.1.1).
 func SumCmp256(data []byte, work uint32) bool {
 	return core.First48(data) <= int64(min(work, 0x1ffff))
 }
 
-// SumToNum256 returns the first 6 bytes of a digest, as a big-endian number. The digest is that of a message of 41 bytes
-// that the caller has padded to the block data (FIPS 180-4, section 5.1.1). SumToNum256 panics if data[41] is not 0x80.
+// SumToNum256 returns the first 6 bytes of a digest, as a big-endian number. The digest is that of a message of 41
+// bytes that the caller has padded to the block data (FIPS 180-4, section 5.1.1). SumToNum256 panics if data[41] is not
+// 0x80.
 func SumToNum256(data []byte) int64 {
 	if data[41] != 0x80 {
 		panic("41st byte must be 0x80")

@@ -337,8 +337,8 @@ func TestSecretsAreWiped(t *testing.T) {
 	})
 }
 
-// Nothing escapes: messages, digests and streams may lie on the caller's stack. (TestAllocations, two folders above, has
-// the calls of every package.)
+// Nothing escapes: messages, digests and streams may lie on the caller's stack. (TestAllocations, two folders above,
+// has the calls of every package.)
 func TestNoAllocations(t *testing.T) {
 	var key Key
 	KeyInit(&key, SHA256, make([]byte, 100))

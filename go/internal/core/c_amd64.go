@@ -5,8 +5,8 @@
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH. The
-// functions link_* make the kernels of a block function known to the core.
+// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH.
+// The functions link_* make the kernels of a block function known to the core.
 
 func hl_alg_find()
 func hl_equal()

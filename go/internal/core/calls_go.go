@@ -10,7 +10,8 @@ import (
 )
 
 // This file makes the core's calls by the hashes of the standard library and of this module: on amd64 for CPUs without
-// AVX2, and wherever [Restrict] says so. Streams and keys are the core's own, so that either may go on with what the other began.
+// AVX2, and wherever [Restrict] says so. Streams and keys are the core's own, so that either may go on with what the
+// other began.
 
 // inGo are costs without which no call is made in slices.
 var inGo = costs{longest: math.MaxInt}

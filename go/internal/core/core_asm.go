@@ -56,9 +56,9 @@ const (
 	stackSize = 48 << 10
 )
 
-// kept has memory for calls that no garbage collection takes away: about one for each CPU. Goroutines use the place that
-// the address of their stack leads to, so that they seldom wait for each other's cache lines. pool has what finds no
-// place there.
+// kept has memory for calls that no garbage collection takes away: about one for each CPU. Goroutines use the place
+// that the address of their stack leads to, so that they seldom wait for each other's cache lines. pool has what finds
+// no place there.
 var (
 	kept = make([]place, 1<<bits.Len(uint(runtime.GOMAXPROCS(0)-1)))
 	pool = sync.Pool{New: func() any { return new(scratch) }}
@@ -568,7 +568,8 @@ func SearchNonces(s *Search, first, last uint64, nonces []uint64) int {
 // ofMany is the cost of a block by the best kernel for many messages.
 func (c *costs) ofMany() uint64 { return uint64(uint32(c.block)) }
 
-// isas returns the name of instruction set i, and which sets this machine has and which may be chosen: bit i is set i's.
+// isas returns the name of instruction set i, and which sets this machine has and which may be chosen: bit i is set
+// i's.
 func isas(i int) (name string, available, allowed int) {
 	var text [64]byte
 	c := call{op: opISA, dst: &text[0], next: i}

@@ -14,8 +14,8 @@ import (
 //go:linkname getAuxv runtime.getAuxv
 func getAuxv() []uintptr
 
-// hwcap returns the CPU's features as bits of Linux's AT_HWCAP. A program cannot read the CPU's own registers. Where the
-// operating system is not asked, only NEON is used, which every 64-bit ARM has.
+// hwcap returns the CPU's features as bits of Linux's AT_HWCAP. A program cannot read the CPU's own registers. Where
+// the operating system is not asked, only NEON is used, which every 64-bit ARM has.
 func hwcap() uint64 {
 	const sha1, sha2, sha3, sha512 = 1 << 5, 1 << 6, 1 << 17, 1 << 21
 	wanted := uintptr(0)

@@ -191,8 +191,8 @@ var isStandard = func() (is [len(rows)]bool) {
 	return is
 }()
 
-// First48 returns the first 6 bytes of the state of SHA-256 after the whole blocks of data, as a big-endian number: those
-// of a digest, if the blocks are a padded message.
+// First48 returns the first 6 bytes of the state of SHA-256 after the whole blocks of data, as a big-endian number:
+// those of a digest, if the blocks are a padded message.
 func First48(data []byte) int64 {
 	const start = 4 // of the words in a marshaled state
 	var room [4 + 32 + 64 + 8]byte
@@ -238,8 +238,8 @@ func (k *OneKey) IsFasterForTwo(msgs [][]byte) bool {
 // AppendSum appends the tag of msg to b, of MD5, SHA-1 or SHA-2 by the standard library. The digest of the inner hash
 // goes to where the outer state has the bytes of its block. None of the calls can fail.
 //
-// Each h has a case of its own, in which the compiler finds out its type (Go 1.26): then neither h nor an argument moves
-// to the heap, which would take a fifth of the time of a short message.
+// Each h has a case of its own, in which the compiler finds out its type (Go 1.26): then neither h nor an argument
+// moves to the heap, which would take a fifth of the time of a short message.
 func (k *OneKey) AppendSum(b, msg []byte) []byte {
 	switch k.alg {
 	case MD5:

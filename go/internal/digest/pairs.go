@@ -18,8 +18,8 @@ type Nodes interface {
 }
 
 // CheckPairs returns the bytes of a layer and of the layer above it. It panics if src is not of pairs, or dst has not
-// room for a node of each or overlaps pairs behind its nodes' own. The text of the panic begins with name, a package and
-// a call.
+// room for a node of each or overlaps pairs behind its nodes' own. The text of the panic begins with name, a package
+// and a call.
 func CheckPairs[T Nodes](name string, dst, src T) (above, layer []byte) {
 	above, layer = nodes(dst), nodes(src)
 	if len(layer)%(2*NodeSize) != 0 {

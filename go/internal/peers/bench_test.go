@@ -123,7 +123,8 @@ func BenchmarkPBKDF2(b *testing.B) {
 	for i := range passwords {
 		passwords[i], salts[i] = fmt.Sprint("password ", i), fmt.Appendf(nil, "a salt of 16 B%02d", i)
 	}
-	for name, newHash := range map[string]func() hash.Hash{"sha1": ours1.New, "sha256": sha256.New, "sha512": ours512.New} {
+	for name, newHash := range map[string]func() hash.Hash{
+		"sha1": ours1.New, "sha256": sha256.New, "sha512": ours512.New} {
 		size := newHash().Size()
 		keys := make([]byte, n*size)
 		b.Run("alg="+name+"/by=hashloom", func(b *testing.B) {

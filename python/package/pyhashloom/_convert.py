@@ -85,11 +85,12 @@ def to_pandas(column: Column, *, like: Any = None) -> Any:
 def to_html(column: Column) -> str:
     """Column._repr_html_."""
     values = column[:_SHOWN].to_pylist()
-    shown = ["null" if value is None else html.escape(value if isinstance(value, str) else value.hex()) for value in values]
+    shown = ["null" if v is None else html.escape(v if isinstance(v, str) else v.hex()) for v in values]
     if len(column) > _SHOWN:
         shown.append("…")
     rows = "".join(f"<tr><td><code>{text}</code></td></tr>" for text in shown)
-    return f"<table><thead><tr><th>{html.escape(column.name)}</th></tr></thead><tbody>{rows}</tbody></table><p>{len(column)} digests</p>"
+    head = f"<thead><tr><th>{html.escape(column.name)}</th></tr></thead>"
+    return f"<table>{head}<tbody>{rows}</tbody></table><p>{len(column)} digests</p>"
 
 
 def _pyarrow() -> Any:

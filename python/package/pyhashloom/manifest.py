@@ -404,8 +404,9 @@ def check(
 
     `trusted_key` is a public key of minisign or SLH-DSA: the path of its file, or the key itself in base64 or PEM. The
     manifest must then have a signature by this key, or nothing is read: SignatureError. The signature is in
-    MANIFEST.minisig, of an SLH-DSA key in MANIFEST.slhsig, or `signature` is its path or its bytes. The report's `signature` says what the signature's comment names: a manifest
-    or a folder of another name is no error, as copies have other names.
+    MANIFEST.minisig, of an SLH-DSA key in MANIFEST.slhsig, or `signature` is its path or its bytes. The report's
+    `signature` says what the signature's comment names: a manifest or a folder of another name is no error, as copies
+    have other names.
     """
     return _check(manifest, folder, _here(threads, progress), trusted_key, signature)
 

@@ -327,7 +327,8 @@ def test_journal_of_something_else(faulty, tmp_path):
     faulty.pipe({"/bucket/a": b"a", "/bucket/b": b"b"})
     journal = tmp_path / "journal"
     list(store.sums("sha256", "faulty://bucket", journal=journal))
-    with pytest.raises(ValueError, match='it has "faulty://bucket by sha256", not faulty://bucket by sha1: name a new file'):
+    with pytest.raises(ValueError,
+                       match='it has "faulty://bucket by sha256", not faulty://bucket by sha1: name a new file'):
         list(store.sums("sha1", "faulty://bucket", journal=journal))
     (tmp_path / "text").write_text("some text\n")
     with pytest.raises(ValueError, match="expected a state that begins with .*: name a new file"):

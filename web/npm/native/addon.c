@@ -74,7 +74,8 @@ CALL(hl_final_many, hl_final_many(ctxs(in, a[0], a[1]), a[1], P(2, UINT64_C(16) 
 CALL(hl_squeeze, hl_squeeze((hl_ctx *)(void *)P(0, sizeof(hl_ctx)), P(1, a[2]), a[2]))
 CALL(hl_hmac_key_init, hl_hmac_key_init((void *)P(0, sizeof(hl_hmac_key)), (hl_alg)a[1], P(2, a[3]), a[3]))
 CALL(hl_hmac_init, hl_hmac_init((void *)P(0, sizeof(hl_hmac_ctx)), (void *)P(1, sizeof(hl_hmac_key))))
-CALL(hl_hmac_many, hl_hmac_many((void *)P(0, sizeof(hl_hmac_key)), slices(in, a[1], a[2]), a[2], P(3, UINT64_C(16) * a[2])))
+CALL(hl_hmac_many,
+     hl_hmac_many((void *)P(0, sizeof(hl_hmac_key)), slices(in, a[1], a[2]), a[2], P(3, UINT64_C(16) * a[2])))
 CALL(hl_hmac_update_many, hl_hmac_update_many(ctxs(in, a[0], a[2]), slices(in, a[1], a[2]), a[2]))
 CALL(hl_hmac_final_many, hl_hmac_final_many(ctxs(in, a[0], a[1]), a[1], P(2, UINT64_C(16) * a[1])))
 
@@ -83,8 +84,8 @@ static const struct function {
     uint32_t (*call)(struct instance *in, const uint32_t *a);
 } functions[] = {
 #define FUNCTION(name) {#name, call_##name}
-    FUNCTION(heap), FUNCTION(hl_alg_count), FUNCTION(describe), FUNCTION(explain), FUNCTION(ctx_nbytes), FUNCTION(begin),
-    FUNCTION(hmac_ctx_nbytes), FUNCTION(hmac_key_nbytes), FUNCTION(hl_hash_many),
+    FUNCTION(heap), FUNCTION(hl_alg_count), FUNCTION(describe), FUNCTION(explain), FUNCTION(ctx_nbytes),
+    FUNCTION(begin), FUNCTION(hmac_ctx_nbytes), FUNCTION(hmac_key_nbytes), FUNCTION(hl_hash_many),
     FUNCTION(merkle_root), FUNCTION(hl_update_many), FUNCTION(hl_final_many), FUNCTION(hl_squeeze),
     FUNCTION(hl_hmac_key_init), FUNCTION(hl_hmac_init), FUNCTION(hl_hmac_many), FUNCTION(hl_hmac_update_many),
     FUNCTION(hl_hmac_final_many),
@@ -94,7 +95,8 @@ static struct instance *arguments(napi_env env, napi_callback_info info, napi_va
 {
     struct instance *in = NULL;
 
-    if (napi_get_cb_info(env, info, &n, given, NULL, data) != napi_ok || napi_get_instance_data(env, (void **)&in) != napi_ok)
+    if (napi_get_cb_info(env, info, &n, given, NULL, data) != napi_ok ||
+        napi_get_instance_data(env, (void **)&in) != napi_ok)
         abort();
     return in;
 }

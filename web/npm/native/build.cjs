@@ -14,7 +14,8 @@ const sources = fs.readdirSync(path.join(core, 'src'), { recursive: true }).filt
 const made = path.join(__dirname, 'hashloom.node');
 const { status, error } = spawnSync(process.env.CC ?? 'cc', [
     '-std=c11', '-O3', '-DNDEBUG', '-DHL_NO_SHA1DC', '-fPIC', '-fvisibility=hidden', '-shared',
-    ...(process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : []), '-I', path.join(core, 'include'), '-I', includes,
+    ...(process.platform === 'darwin' ? ['-undefined', 'dynamic_lookup'] : []),
+    '-I', path.join(core, 'include'), '-I', includes,
     ...sources.map((name) => path.join(core, 'src', name)), path.join(__dirname, '..', 'module.c'),
     path.join(__dirname, 'addon.c'), '-o', `${made}.tmp`,
 ], { stdio: 'inherit' });

@@ -7,9 +7,9 @@
   text.py [--check] [amd64|arm64 ...]      gcc and aarch64-linux-gnu-gcc; CC names another for a single one
 
 Each function of C that Go's calls of the core (hli_go in entry.c, hli_go_slh in slh.c) can reach becomes a function of
-Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it (STACK in amd64.py
-and arm64.py); Go's own stack has nothing but the return addresses, so that Go finds the callers of every instruction.
-gcc keeps no register for its caller, as Go does not either. The tables of kernels begin without their addresses. A
+Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it
+(STACK in amd64.py and arm64.py). Go's own stack has nothing but the return addresses, so that Go finds the callers of
+every instruction. gcc keeps no register for its caller, as Go does not either. Tables of kernels lack addresses. A
 function link_<body> writes those of one block function into one, so that Go's linker leaves out kernels that a program
 does not use. An instruction that Go's assembler does not know stands as
 its bytes, with gcc's words beside it.
@@ -63,7 +63,8 @@ LEFT_OUT = {
     ],
     # A CPU with SHA3's instructions has those of SHA-1, SHA-256 and SHA-512 too, which take half of the time or less.
     "arm64": [
-        r"LANES\((SHA1|SHA256|SHA512), \w+, sha3,", r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,", NO_PACKAGE,
+        r"LANES\((SHA1|SHA256|SHA512), \w+, sha3,", r"DETECT\(sha3,", r"KERNEL\(KECCAK, keccak_blocks_neon,",
+        NO_PACKAGE,
     ],
 }
 # The only kernel of one lane over AVX2 that is never chosen on some CPUs, as one that is left out is faster there.
@@ -131,8 +132,8 @@ NAMES = """\
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH. The
-// functions link_* make the kernels of a block function known to the core.
+// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH.
+// The functions link_* make the kernels of a block function known to the core.
 
 """
 

@@ -190,7 +190,7 @@ def files(
 
 
 def _cut(items: list[Any], per_task: int, sizes: list[int]) -> list[list[Any]]:
-    """Cuts items into tasks: at most so many items, and not much more to read than _TASK_NBYTES."""
+    """Cuts items into tasks: at most per_task items, and not much more to read than _TASK_NBYTES."""
     if per_task < 1:
         raise ValueError("files_per_task must be at least 1")
     tasks: list[list[Any]] = []
