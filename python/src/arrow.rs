@@ -130,9 +130,10 @@ fn bad_type(what: &str) -> PyErr {
 /// The structure in a capsule.
 fn structure<T>(capsule: &Bound<'_, PyCapsule>, name: &CStr) -> PyResult<*mut T> {
     let place = capsule.pointer_checked(Some(name))?.cast::<T>();
-    match place.is_aligned() {
-        true => Ok(place.as_ptr()),
-        false => Err(PyValueError::new_err(format!("the capsule {name:?} holds no address of a structure"))),
+    if place.is_aligned() {
+        Ok(place.as_ptr())
+    } else {
+        Err(PyValueError::new_err(format!("the capsule {name:?} holds no address of a structure")))
     }
 }
 
@@ -398,10 +399,13 @@ fn data(owner: &Arc<FFI_ArrowArray>, array: &FFI_ArrowArray, kind: &DataType) ->
     let large = || damaged("more bytes than there is memory");
     let times = |width: usize| nslots.checked_mul(width).ok_or_else(large);
     // The address of a buffer.
-    let place = |i: usize| match array.buffers.is_null() || i >= nbuffers {
-        true => ptr::null(),
-        // SAFETY: the producer has this many pointers there.
-        false => unsafe { array.buffers.add(i).read_unaligned() }.cast::<u8>(),
+    let place = |i: usize| {
+        if array.buffers.is_null() || i >= nbuffers {
+            ptr::null()
+        } else {
+            // SAFETY: the producer has this many pointers there.
+            unsafe { array.buffers.add(i).read_unaligned() }.cast::<u8>()
+        }
     };
     let buffer = |i: usize, nbytes: usize| match ptr::NonNull::new(place(i).cast_mut()) {
         _ if nbytes == 0 => Ok(Buffer::from_vec(Vec::<u128>::new())),

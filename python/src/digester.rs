@@ -279,9 +279,10 @@ impl Plan {
 
     /// The type of the result.
     pub fn kind(&self) -> DataType {
-        match self.is_hex {
-            true => DataType::Utf8,
-            false => DataType::FixedSizeBinary(i32::try_from(self.width()).unwrap_or(i32::MAX)),
+        if self.is_hex {
+            DataType::Utf8
+        } else {
+            DataType::FixedSizeBinary(i32::try_from(self.width()).unwrap_or(i32::MAX))
         }
     }
 }
@@ -511,10 +512,8 @@ impl<'a> Group<'a> {
         let nhelpers = nthreads.min(parts.len()).saturating_sub(1);
         let (parts, is_stopped) = (Mutex::new(parts.into_iter()), AtomicBool::new(false));
         let work = |check: &mut dyn FnMut() -> PyResult<()>| {
-            let mut check = || match is_stopped.load(Ordering::Relaxed) {
-                true => Err(Stop::Other),
-                false => check().map_err(Stop::Error),
-            };
+            let mut check =
+                || if is_stopped.load(Ordering::Relaxed) { Err(Stop::Other) } else { check().map_err(Stop::Error) };
             let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
             let mut done = Ok(());
             while let (Ok(()), Some(part)) = (&done, next()) {
@@ -618,10 +617,7 @@ impl<'a> Group<'a> {
             }
             let valid = rows.zip(here.chunks_exact_mut(width)).filter(|(row, _)| !self.is_null(*row));
             for (digest, (_, to)) in digests.chunks_exact(nbytes).zip(valid) {
-                match plan.is_hex {
-                    true => hex::write(digest, to),
-                    false => to.copy_from_slice(digest),
-                }
+                if plan.is_hex { hex::write(digest, to) } else { to.copy_from_slice(digest) }
             }
         }
         Ok(())
@@ -744,20 +740,19 @@ impl<'a> Group<'a> {
     fn array(&self, plan: &Plan, nthreads: usize, signals: &mut Signals) -> Result<ArrayData, Stop> {
         let values = self.hash(plan, nthreads, plan.is_hex, signals)?;
         let array = ArrayData::builder(plan.kind()).len(self.nrows).nulls(self.nulls.clone());
-        let array = match plan.is_hex {
-            true => {
-                let mut offsets = Vec::new();
-                offsets.try_reserve_exact(self.nrows + 1).map_err(|_| memory::short(4 * self.nrows))?;
-                // A group has not more bytes than such numbers.
-                let (mut end, width) = (0, plan.width() as i32);
-                offsets.push(end);
-                offsets.extend((0..self.nrows).map(|row| {
-                    end += if self.is_null(row) { 0 } else { width };
-                    end
-                }));
-                array.add_buffer(Buffer::from_vec(offsets))
-            }
-            false => array,
+        let array = if plan.is_hex {
+            let mut offsets = Vec::new();
+            offsets.try_reserve_exact(self.nrows + 1).map_err(|_| memory::short(4 * self.nrows))?;
+            // A group has not more bytes than such numbers.
+            let (mut end, width) = (0, plan.width() as i32);
+            offsets.push(end);
+            offsets.extend((0..self.nrows).map(|row| {
+                end += if self.is_null(row) { 0 } else { width };
+                end
+            }));
+            array.add_buffer(Buffer::from_vec(offsets))
+        } else {
+            array
         };
         // SAFETY: each row has its bytes in the buffer, or its offsets among hexadecimal digits.
         Ok(unsafe { array.add_buffer(Buffer::from_vec(values)).build_unchecked() })

@@ -44,18 +44,18 @@ impl Files {
         let has_blobs = is_blob.contains(&true);
         let is_short = is_short(&paths);
         // The length comes first in a blob of git, so it is asked for before the file is opened.
-        let requests = paths.into_iter().map(move |path| match has_blobs {
-            false => Request { source: Source::Path(path.into()), methods: plain.clone(), tag: None },
-            true => {
+        let requests = paths.into_iter().map(move |path| {
+            if has_blobs {
                 let told = fs::metadata(&path).map_or(Some(0), |it| Some(it.len()).filter(|_| it.is_file()));
                 let mut hasher = Hasher::new(Algorithm::Sha1);
                 hasher.update(format!("blob {}\0", told.unwrap_or(0)).as_bytes());
-                let method = |(method, is_blob): (&Method, &bool)| match is_blob {
-                    true => Method::After(hasher.clone()),
-                    false => method.clone(),
+                let method = |(method, is_blob): (&Method, &bool)| {
+                    if *is_blob { Method::After(hasher.clone()) } else { method.clone() }
                 };
                 let methods = plain.iter().zip(&is_blob).map(method).collect();
                 Request { source: Source::Path(path.into()), methods, tag: Some(told) }
+            } else {
+                Request { source: Source::Path(path.into()), methods: plain.clone(), tag: None }
             }
         });
         let hashed = |request: Request<Option<Option<u64>>>, result: Result<Hashed, FileError>| match result {

@@ -25,10 +25,8 @@ fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
         )
     };
     // The module hmac takes modules with a constructor `new` too.
-    let constructor = match digestmod.is_callable() {
-        true => digestmod.clone(),
-        false => digestmod.getattr("new").map_err(|_| refused())?,
-    };
+    let constructor =
+        if digestmod.is_callable() { digestmod.clone() } else { digestmod.getattr("new").map_err(|_| refused())? };
     let object = constructor.call0()?;
     if let Ok(hash) = object.cast::<Hash>() {
         return Ok(hash.get().algorithm());

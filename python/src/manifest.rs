@@ -13,10 +13,10 @@ use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::walk::Filter;
 use hashloom_files::{Method, Request, Stamp, hash_files};
 use hashloom_list::{BadLine, Line, Parser, decoded};
-use hashloom_signature::{PublicKey, Signatures, file_name, folder_name};
 use hashloom_manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
+use hashloom_signature::{PublicKey, Signatures, file_name, folder_name};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -161,8 +161,7 @@ impl Listing {
     fn settled(&self) -> PyResult<Vec<Entry>> {
         let entries: Vec<Entry> = self.entries().iter().flatten().cloned().collect();
         let count = self.algorithms.len();
-        let is_open =
-            |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
+        let is_open = |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
         match entries.iter().find(is_open) {
             Some(entry) => Err(PyRuntimeError::new_err(format!("no digests of {}", entry.path.escape_ascii()))),
             None => Ok(entries),
@@ -268,9 +267,8 @@ impl Listing {
         if digests.len() != self.algorithms.len() {
             return Err(wrong());
         }
-        let of = |(&algorithm, digest): (&Algorithm, &Vec<u8>)| match digest.len() == algorithm.digest_nbytes() {
-            true => Ok(Hash::new(algorithm, digest)),
-            false => Err(wrong()),
+        let of = |(&algorithm, digest): (&Algorithm, &Vec<u8>)| {
+            if digest.len() == algorithm.digest_nbytes() { Ok(Hash::new(algorithm, digest)) } else { Err(wrong()) }
         };
         let digests = self.algorithms.iter().zip(&digests).map(of).collect::<PyResult<_>>()?;
         self.settle(index, Some(Kind::File { nbytes, mtime_ns, digests }))

@@ -421,10 +421,7 @@ fn hash_array<'py>(
     let mut digests = Vec::new();
     let is_long = rows.nbytes >= LONG_ROW_NBYTES;
     // Digests need memory too: rows of no bytes count as a block.
-    let at_once = match is_long {
-        true => function.batch(),
-        false => STRETCH_NBYTES / rows.nbytes.max(results.nbytes).max(64),
-    };
+    let at_once = if is_long { function.batch() } else { STRETCH_NBYTES / rows.nbytes.max(results.nbytes).max(64) };
     let at_once = at_once.max(1).saturating_mul(nthreads);
     let mut row = 0;
     while row < rows.count {

@@ -125,9 +125,10 @@ impl<'py> Growing<'py> {
         let count = isize::try_from(nbytes).ok()?;
         // SAFETY: the thread is attached.
         self.object = unsafe {
-            match self.is_array {
-                true => ffi::PyByteArray_FromStringAndSize(std::ptr::null(), count),
-                false => ffi::PyBytes_FromStringAndSize(std::ptr::null(), count),
+            if self.is_array {
+                ffi::PyByteArray_FromStringAndSize(std::ptr::null(), count)
+            } else {
+                ffi::PyBytes_FromStringAndSize(std::ptr::null(), count)
             }
         };
         self.made(!self.object.is_null(), nbytes)
@@ -147,9 +148,10 @@ impl<'py> Growing<'py> {
     fn start(&self) -> *mut u8 {
         // SAFETY: the object is of this type.
         unsafe {
-            match self.is_array {
-                true => ffi::PyByteArray_AsString(self.object).cast(),
-                false => ffi::PyBytes_AsString(self.object).cast(),
+            if self.is_array {
+                ffi::PyByteArray_AsString(self.object).cast()
+            } else {
+                ffi::PyBytes_AsString(self.object).cast()
             }
         }
     }

@@ -75,9 +75,12 @@ impl Source {
     /// Pulls arrays until some rows wait; `is_greedy`: until enough wait to be worth the work of threads.
     pub fn pull(&mut self, is_greedy: bool, signals: &mut Signals) -> PyResult<()> {
         let (mut seen, mut nbytes) = (HashSet::new(), 0_usize);
-        let is_enough = |source: &Source, nbytes| match is_greedy {
-            true => source.nrows >= NROWS || nbytes >= NBYTES || source.waiting.len() >= NARRAYS,
-            false => source.nrows > 0,
+        let is_enough = |source: &Source, nbytes| {
+            if is_greedy {
+                source.nrows >= NROWS || nbytes >= NBYTES || source.waiting.len() >= NARRAYS
+            } else {
+                source.nrows > 0
+            }
         };
         while !self.is_ended && !is_enough(self, nbytes) {
             signals.check()?;

@@ -284,16 +284,13 @@ impl Places<'_> {
 
     fn push(&mut self, hash: &[u8]) {
         let place = &mut self.bytes[self.at..];
-        self.at += match self.is_raw {
-            true => {
-                place[..HASH160_NBYTES].copy_from_slice(hash);
-                HASH160_NBYTES
-            }
-            false => {
-                hex::encode(hash, &mut place[..2 * HASH160_NBYTES]);
-                // A newline is there already.
-                2 * HASH160_NBYTES + 1
-            }
+        self.at += if self.is_raw {
+            place[..HASH160_NBYTES].copy_from_slice(hash);
+            HASH160_NBYTES
+        } else {
+            hex::encode(hash, &mut place[..2 * HASH160_NBYTES]);
+            // A newline is there already.
+            2 * HASH160_NBYTES + 1
         };
     }
 

@@ -286,9 +286,10 @@ fn one_of_each_body() -> Vec<Algorithm> {
     let shares = |a: Algorithm, b: Algorithm| kernels.iter().any(|kernel| kernel.computes(a) && kernel.computes(b));
     let is_whole = |&a: &Algorithm| {
         let mut others = Algorithm::ALL.iter().filter(|&&b| shares(a, b));
-        match others.clone().all(|b| b.block_nbytes() == a.block_nbytes()) {
-            true => !others.any(|b| b.digest_nbytes() > a.digest_nbytes()),
-            false => a == Algorithm::Sha3_256,
+        if others.clone().all(|b| b.block_nbytes() == a.block_nbytes()) {
+            !others.any(|b| b.digest_nbytes() > a.digest_nbytes())
+        } else {
+            a == Algorithm::Sha3_256
         }
     };
     Algorithm::ALL.iter().copied().filter(is_whole).collect()

@@ -208,9 +208,10 @@ impl Report {
         for group in self.kernels.chunk_by(|a, b| a.algorithms == b.algorithms) {
             let mut least = f64::MAX;
             for (row, speed) in group.iter().filter_map(|row| Some((row, row.speed?))) {
-                match row.lanes == 1 && speed.ns_per_call > least {
-                    true => writeln!(out, "{} HLI_NEVER", row.name)?,
-                    false => writeln!(out, "{} {:.0}", row.name, speed.ns_per_call)?,
+                if row.lanes == 1 && speed.ns_per_call > least {
+                    writeln!(out, "{} HLI_NEVER", row.name)?
+                } else {
+                    writeln!(out, "{} {:.0}", row.name, speed.ns_per_call)?
                 }
                 if row.lanes == 1 {
                     least = least.min(speed.ns_per_call);

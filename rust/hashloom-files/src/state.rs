@@ -197,10 +197,7 @@ impl State {
     /// # Errors
     /// As [`flush`](State::flush).
     pub fn flush_if_due(&mut self) -> io::Result<()> {
-        match self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT {
-            true => self.flush(),
-            false => Ok(()),
-        }
+        if self.waiting.len() >= BUFFER_NBYTES || self.flushed.elapsed() >= WAIT { self.flush() } else { Ok(()) }
     }
 
     /// Writes the added entries to the file.
@@ -280,9 +277,10 @@ impl State {
             return Err(invalid(format!("expected a state that begins with {:?}, found {found}", BEGINNING.trim())));
         }
         if line.last() != Some(&b'\n') {
-            return match (line.len() as u64) < LINE_MAX_NBYTES {
-                true => Ok(false),
-                false => Err(invalid("it is no state: its first line is too long".into())),
+            return if (line.len() as u64) < LINE_MAX_NBYTES {
+                Ok(false)
+            } else {
+                Err(invalid("it is no state: its first line is too long".into()))
             };
         }
         let words = std::str::from_utf8(&line[BEGINNING.len()..]).ok().and_then(|line| line.split_once(' '));

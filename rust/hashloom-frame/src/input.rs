@@ -72,10 +72,7 @@ pub fn check_folder(path: &Path) -> Result<(), String> {
 
 /// Opens a file as it is; - is standard input. If the file changes while it is read, its end is an error.
 pub fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    match path.as_os_str() == "-" {
-        true => Ok(Box::new(stdin()?)),
-        false => Ok(Box::new(Watched::open(path)?)),
-    }
+    if path.as_os_str() == "-" { Ok(Box::new(stdin()?)) } else { Ok(Box::new(Watched::open(path)?)) }
 }
 
 /// Calls `look` with the bytes of a file, part by part.
@@ -257,9 +254,10 @@ mod decoders {
             let decode = || self.decoder.decode_blocks(&mut self.reader, BlockDecodingStrategy::UptoBlocks(1));
             let decoded = memory::below(most as usize, || catch_unwind(AssertUnwindSafe(decode)));
             decoded.map_err(|_| too_long())?.map_err(told)?;
-            match self.decoder.can_collect() as u64 > self.window_nbytes + BLOCK_MAX_NBYTES {
-                true => Err(too_long()),
-                false => Ok(()),
+            if self.decoder.can_collect() as u64 > self.window_nbytes + BLOCK_MAX_NBYTES {
+                Err(too_long())
+            } else {
+                Ok(())
             }
         }
 
@@ -296,10 +294,7 @@ mod decoders {
                 if nbytes > 0 {
                     return Ok(nbytes);
                 }
-                match self.decoder.is_finished() {
-                    true => self.end()?,
-                    false => self.decode()?,
-                }
+                if self.decoder.is_finished() { self.end()? } else { self.decode()? }
             }
         }
     }

@@ -36,10 +36,7 @@ pub fn print(print: impl FnOnce(&mut Lines) -> io::Result<()>) -> Result<(), Str
 /// Prints the help or the version that clap found to be wanted.
 pub fn print_help(wanted: &clap::Error) -> Result<(), String> {
     let text = wanted.render();
-    print(|out| match console::colors_enabled() {
-        true => write!(out, "{}", text.ansi()),
-        false => write!(out, "{text}"),
-    })
+    print(|out| if console::colors_enabled() { write!(out, "{}", text.ansi()) } else { write!(out, "{text}") })
 }
 
 /// Checks that `path` can be written, as far as can be said in advance. A check can take hours, and an interruption

@@ -27,9 +27,10 @@ fn for_terminal_in(name: &[u8], is_in_list: bool, is_utf8: bool) -> Cow<'_, [u8]
     for part in &mut parts {
         part.is_printable &= part.bytes.len() == 1 || !steers(part.bytes);
     }
-    match parts.iter().all(|part| part.is_printable || is_in_list && matches!(part.bytes, b"\n" | b"\r")) {
-        true => Cow::Borrowed(name),
-        false => Cow::Owned(in_quotes(&parts)),
+    if parts.iter().all(|part| part.is_printable || is_in_list && matches!(part.bytes, b"\n" | b"\r")) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(in_quotes(&parts))
     }
 }
 

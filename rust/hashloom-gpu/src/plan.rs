@@ -179,10 +179,11 @@ impl<'a> Plan<'a> {
             .into_iter()
             .enumerate()
             // Padding depends on lengths alone, as the text does.
-            .map(|(i, word)| match 4 * i < nbytes {
-                true => graph.given(i, Rate::Call),
-                false => graph.constant(u64::from(word), 32),
-            })
+            .map(
+                |(i, word)| {
+                    if 4 * i < nbytes { graph.given(i, Rate::Call) } else { graph.constant(u64::from(word), 32) }
+                },
+            )
             .collect();
         for i in nlow..nlow + nhigh {
             let digit = graph.named(format!("d{i}"), 32, Rate::Invocation);
@@ -275,12 +276,11 @@ impl<'a> Plan<'a> {
     /// The shader. `language` is one of WGSL's.
     pub fn wgsl(&self, language: Language) -> String {
         let text = self.text(language, |i| format!("params.words[{}][{}]", i / 4, i % 4));
-        let (tail, function) = match self.tail.is_empty() {
-            true => ("", String::new()),
-            false => {
-                let binding = "@group(0) @binding(3) var<storage, read> tail: array<u32>;\n";
-                (binding, block_function(self.body, language))
-            }
+        let (tail, function) = if self.tail.is_empty() {
+            ("", String::new())
+        } else {
+            let binding = "@group(0) @binding(3) var<storage, read> tail: array<u32>;\n";
+            (binding, block_function(self.body, language))
         };
         format!(
             "{}{function}

@@ -731,10 +731,11 @@ impl Parser {
             })
         };
         let coreutils = self.coreutils.as_mut()?;
-        let found = match coreutils.tagged.len() > 1 {
+        let found = if coreutils.tagged.len() > 1 {
             // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
-            true => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-")),
-            false => find(&coreutils.tagged, |algorithm, name| name == tag(algorithm)),
+            find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-"))
+        } else {
+            find(&coreutils.tagged, |algorithm, name| name == tag(algorithm))
         };
         coreutils.last = found.map(|(algorithm, _)| algorithm).or(coreutils.last);
         found

@@ -68,10 +68,7 @@ impl Header {
 /// Checks that there is at least one algorithm, and none twice.
 pub(super) fn check_algorithms(algorithms: &[Algorithm]) -> Result<(), Problem> {
     let is_twice = |(index, algorithm)| algorithms[..index].contains(algorithm);
-    match algorithms.is_empty() || algorithms.iter().enumerate().any(is_twice) {
-        true => Err(Problem::Algorithms),
-        false => Ok(()),
-    }
+    if algorithms.is_empty() || algorithms.iter().enumerate().any(is_twice) { Err(Problem::Algorithms) } else { Ok(()) }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -193,9 +193,10 @@ const TRIES: usize = 3;
 
 /// Returns the place of the signature of a file.
 fn place(manifest: &Path, key: &PublicKey) -> Result<PathBuf, String> {
-    match manifest.as_os_str() == "-" || output::path_is_special(manifest) {
-        true => Err(format!("{}: expected a file, which has its signature beside it", name(manifest))),
-        false => Ok(beside(manifest, key)),
+    if manifest.as_os_str() == "-" || output::path_is_special(manifest) {
+        Err(format!("{}: expected a file, which has its signature beside it", name(manifest)))
+    } else {
+        Ok(beside(manifest, key))
     }
 }
 

@@ -243,12 +243,11 @@ impl Signatures {
             let (one, others) = rest.split_at(rest.len().min(if is_slh { NLINES_SLH } else { NLINES }));
             let text = one.join("\n") + "\n";
             let bad = |why| SignatureError::NotASignature { line: lines.len() - rest.len() + 1, why };
-            let signature = match is_slh {
-                true => Signature::SlhDsa(slh::Signature::decode(one).map_err(bad)?),
-                false => {
-                    let signature = minisign_verify::Signature::decode(&text);
-                    Signature::Minisign(signature.map_err(|error| bad(error.to_string()))?)
-                }
+            let signature = if is_slh {
+                Signature::SlhDsa(slh::Signature::decode(one).map_err(bad)?)
+            } else {
+                let signature = minisign_verify::Signature::decode(&text);
+                Signature::Minisign(signature.map_err(|error| bad(error.to_string()))?)
             };
             found.push((text, signature));
             rest = others;

@@ -311,10 +311,8 @@ impl Wanted {
             _ => Writer::gnu(),
         };
         let write_raw = |into: &mut Vec<u8>, _: &[u8], digest: &Hash| into.extend_from_slice(digest.as_ref());
-        let format = match self.raw {
-            true => Format::Own(&write_raw),
-            false => Format::Lines(writer.zero(self.zero).base64(self.base64)),
-        };
+        let format =
+            if self.raw { Format::Own(&write_raw) } else { Format::Lines(writer.zero(self.zero).base64(self.base64)) };
         let items = files.into_iter().map(|file| Item::File(source(file)));
         work.sum(algorithm, None, format, items)
     }

@@ -119,16 +119,17 @@ pub fn parse(
                 (choice, format!("--{long}"))
             }
         };
-        let value = match choice.takes_value() {
-            true => parser.value().map_err(|_| {
+        let value = if choice.takes_value() {
+            parser.value().map_err(|_| {
                 let letter = shown.trim_start_matches('-');
                 Other::Usage(match words {
                     Words::Perl => format!("Option {letter} requires an argument").into(),
                     Words::C if shown.starts_with("--") => format!("option '{shown}' requires an argument").into(),
                     Words::C => format!("option requires an argument -- '{shown}'").into(),
                 })
-            })?,
-            false => OsString::new(),
+            })?
+        } else {
+            OsString::new()
         };
         each(choice, &value)?;
     }

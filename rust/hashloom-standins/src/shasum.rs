@@ -146,9 +146,10 @@ impl Kind {
         let found = self.algorithms.iter().find(|(name, _)| *name == number);
         found.map(|&(_, algorithm)| algorithm).ok_or_else(|| {
             let is_number = number.strip_prefix(['-', '+']).unwrap_or(number).parse::<u64>().is_ok();
-            let message = match is_number {
-                true => "Unrecognized algorithm".to_owned(),
-                false => format!("Value \"{number}\" invalid for option a (number expected)"),
+            let message = if is_number {
+                "Unrecognized algorithm".to_owned()
+            } else {
+                format!("Value \"{number}\" invalid for option a (number expected)")
             };
             Other::Usage(message.into())
         })

@@ -81,15 +81,14 @@ pub(super) fn hash_file(
     let options = options.for_lanes();
     let nthreads = options.nthreads() as u64;
     let form = Some(leaves.clone());
-    let (piece_nbytes, whole, leaves) = match is_short(leaves) {
-        true => {
-            // The leaves of so many chunks fill all lanes.
-            let nchunks = (LANES as u64 * leaves.leaf_nbytes).div_ceil(PIECE_NBYTES.start);
-            let share = (range.end - range.start).div_ceil(nthreads * nchunks);
-            let share = share.clamp(PIECE_NBYTES.start, PIECE_NBYTES.end);
-            (share.next_multiple_of(leaves.leaf_nbytes), None, form)
-        }
-        false => (leaves.leaf_nbytes, form, None),
+    let (piece_nbytes, whole, leaves) = if is_short(leaves) {
+        // The leaves of so many chunks fill all lanes.
+        let nchunks = (LANES as u64 * leaves.leaf_nbytes).div_ceil(PIECE_NBYTES.start);
+        let share = (range.end - range.start).div_ceil(nthreads * nchunks);
+        let share = share.clamp(PIECE_NBYTES.start, PIECE_NBYTES.end);
+        (share.next_multiple_of(leaves.leaf_nbytes), None, form)
+    } else {
+        (leaves.leaf_nbytes, form, None)
     };
     let dup = file.try_clone().map_err(|error| Failure::Read { offset: range.start, error })?;
     let place = Place::Open(dup, range.end);
@@ -294,9 +293,10 @@ pub(super) fn hash_stream(
     take: Take<'_>,
 ) -> Result<u64, Failure> {
     // Short leaves fill a window, which stays in the second-level cache.
-    let nleaves = match is_short(leaves) {
-        true => PIECE_NBYTES.end / leaves.leaf_nbytes,
-        false => (BATCH_NBYTES / leaves.leaf_nbytes).min(LANES as u64),
+    let nleaves = if is_short(leaves) {
+        PIECE_NBYTES.end / leaves.leaf_nbytes
+    } else {
+        (BATCH_NBYTES / leaves.leaf_nbytes).min(LANES as u64)
     };
     if nleaves < 2 {
         return hash_stream_of_long_leaves(leaves, stream, options, take);

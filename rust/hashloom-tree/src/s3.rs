@@ -122,10 +122,7 @@ fn composite_of(
 /// assert_eq!(shown(&hash(Algorithm::Sha1, b"abc")), "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=");
 /// ```
 pub fn shown(digest: &Hash) -> String {
-    match digest.as_ref().len() == Algorithm::Md5.digest_nbytes() {
-        true => digest.to_string(),
-        false => base64(digest.as_ref()),
-    }
+    if digest.as_ref().len() == Algorithm::Md5.digest_nbytes() { digest.to_string() } else { base64(digest.as_ref()) }
 }
 
 /// A CRC of S3, which is no digest: anybody can change an object and keep its CRC.

@@ -97,9 +97,10 @@ pub fn pbkdf2_many_until<P: AsRef<[u8]>, S: AsRef<[u8]>>(
     is_stopped: impl FnMut() -> bool,
 ) -> Result<(), Stopped> {
     check(algorithm, passwords.len(), salts.len(), key_nbytes, keys);
-    match ffi::pbkdf2_many(algorithm, passwords, salts, niterations, (keys, key_nbytes), Some(is_stopped)) {
-        true => Ok(()),
-        false => Err(Stopped),
+    if ffi::pbkdf2_many(algorithm, passwords, salts, niterations, (keys, key_nbytes), Some(is_stopped)) {
+        Ok(())
+    } else {
+        Err(Stopped)
     }
 }
 

@@ -185,9 +185,10 @@ pub fn run(arguments: &Address) -> Result<u8, String> {
         );
     }
     // A program that writes lines and reads the answers waits for the header first.
-    let header = match files.first().is_some_and(|first| first.as_os_str() == "-") {
-        true => output::print(|out| out.write_all(header.as_bytes())).map(|()| String::new())?,
-        false => header,
+    let header = if files.first().is_some_and(|first| first.as_os_str() == "-") {
+        output::print(|out| out.write_all(header.as_bytes())).map(|()| String::new())?
+    } else {
+        header
     };
     let end = ordered::run(plan, &header, Reader::new(items, files), &make);
     match end.lost {

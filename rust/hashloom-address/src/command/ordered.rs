@@ -155,10 +155,8 @@ impl Shared<'_> {
         if end.lost.is_some() {
             return;
         }
-        let written = match self.plan.is_raw {
-            true => Stdout.write_all(&output.bytes),
-            false => write_lines(&output.bytes, b'\n'),
-        };
+        let written =
+            if self.plan.is_raw { Stdout.write_all(&output.bytes) } else { write_lines(&output.bytes, b'\n') };
         output.bytes.clear();
         if let Err(error) = written {
             end.lost = Some(error);

@@ -35,9 +35,10 @@ fn differences(folder: &Path, arguments: &[&str]) -> (i32, Vec<String>) {
     let found = differences.iter().map(|difference| {
         let place = counted.entry(text(&difference["status"])).or_insert(0.into());
         *place = (place.as_u64().unwrap() + 1).into();
-        match difference["status"] == "moved" {
-            true => format!("moved {} {}", text(&difference["path"]), text(&difference["new"]["path"])),
-            false => format!("{} {}", text(&difference["status"]), text(&difference["path"])),
+        if difference["status"] == "moved" {
+            format!("moved {} {}", text(&difference["path"]), text(&difference["new"]["path"]))
+        } else {
+            format!("{} {}", text(&difference["status"]), text(&difference["path"]))
         }
     });
     let found = found.collect();

@@ -220,9 +220,10 @@ fn links_and_permissions_are_noted() {
         assert_eq!(found, expected);
         for arguments in [&["t.torrent"][..], &["t.torrent", "--missing"], &["t.torrent", "t.torrent"]] {
             let output = verify(outer.path(), arguments).done();
-            let (notes, expected) = match arguments.len() == 2 && arguments[1] == "t.torrent" {
-                true => (stdout(&output).matches(" note").count(), 2 * usize::from(!expected.is_empty())),
-                false => (stdout(&output).matches("\n  note: ").count(), expected.len()),
+            let (notes, expected) = if arguments.len() == 2 && arguments[1] == "t.torrent" {
+                (stdout(&output).matches(" note").count(), 2 * usize::from(!expected.is_empty()))
+            } else {
+                (stdout(&output).matches("\n  note: ").count(), expected.len())
             };
             assert_eq!(notes, expected, "{arguments:?}: {}", stdout(&output));
         }

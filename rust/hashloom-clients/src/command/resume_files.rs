@@ -122,15 +122,18 @@ impl Targets {
 
     /// Returns the files to write for a torrent.
     pub fn paths(&self, torrent: &Torrent) -> Result<Vec<(Format, PathBuf)>, String> {
-        let path = |(format, path): (Format, &PathBuf)| match path.is_dir() {
-            true => match resume::file_name(format, torrent) {
-                Some(name) => Ok((format, path.join(name))),
-                None => {
-                    let name = shown(torrent.name());
-                    Err(format!("{}: {name} is a v2 torrent, for which there is no {format}", display(path)))
+        let path = |(format, path): (Format, &PathBuf)| {
+            if path.is_dir() {
+                match resume::file_name(format, torrent) {
+                    Some(name) => Ok((format, path.join(name))),
+                    None => {
+                        let name = shown(torrent.name());
+                        Err(format!("{}: {name} is a v2 torrent, for which there is no {format}", display(path)))
+                    }
                 }
-            },
-            false => Ok((format, path.clone())),
+            } else {
+                Ok((format, path.clone()))
+            }
         };
         self.asked().map(path).collect()
     }

@@ -309,9 +309,10 @@ fn blocks_that_versions_count_differently_are_neither_written_nor_read() {
         let content = Content::find(&torrent, folder.path()).unwrap();
         for (have, same) in [(Bitfield::all(3), true), (Bitfield::none(3), true), (bits(&[1], 3), false)] {
             let bytes = encode(Format::Transmission, &torrent, &have, &content);
-            match same {
-                true => assert_eq!(decode(&bytes.unwrap(), &torrent).unwrap().have, have),
-                false => assert_eq!(bytes, Err(Error::BlockLength { piece_nbytes: piece_nbytes as u64 })),
+            if same {
+                assert_eq!(decode(&bytes.unwrap(), &torrent).unwrap().have, have)
+            } else {
+                assert_eq!(bytes, Err(Error::BlockLength { piece_nbytes: piece_nbytes as u64 }))
             }
         }
         let error = decode(b"d8:progressd6:blocks1:xee", &torrent).unwrap_err();

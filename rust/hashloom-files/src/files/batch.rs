@@ -453,9 +453,10 @@ impl Run<'_> {
         }
         for (number, request) in others {
             // The file before may have shown that its disk seeks.
-            let other = match self.disks.are_watched() {
-                true => own.gather(number, request, self.disks),
-                false => Some((number, request)),
+            let other = if self.disks.are_watched() {
+                own.gather(number, request, self.disks)
+            } else {
+                Some((number, request))
             };
             if let Some((number, request)) = other {
                 self.open(Lane::of(number, request), true, own, places, lanes);

@@ -65,15 +65,16 @@ pub fn hash_steps<T: Send, N: Send>(
     let mut steps = steps.fuse();
     // Each run of the engine counts from 0; what is told goes on.
     let (before, now) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let options = &match options.has_progress() {
-        true => options.clone().progress({
+    let options = &if options.has_progress() {
+        options.clone().progress({
             let (options, before, now) = (options.clone(), before.clone(), now.clone());
             move |progress| {
                 now.fetch_max(progress.nbytes, Ordering::Relaxed);
                 options.tell(before.load(Ordering::Relaxed) + progress.nbytes, None);
             }
-        }),
-        false => options.clone(),
+        })
+    } else {
+        options.clone()
     };
     let mut held = None;
     let mut is_at_end = false;

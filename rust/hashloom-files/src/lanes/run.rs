@@ -75,10 +75,7 @@ fn work<C: Client>(client: &C, pool: &Pool, mut places: Places, start_readers: &
             start_readers();
         }
         if lanes.is_empty() {
-            match client.wait(nchanges, &mut lanes) {
-                true => continue,
-                false => break,
-            }
+            if client.wait(nchanges, &mut lanes) { continue } else { break }
         }
         if lanes.iter().all(Lane::is_waiting) {
             client.readers().wait(nchanges);

@@ -42,9 +42,10 @@ impl Forms {
 
     /// What names have in common of which one may stand for another; `None` if no other can.
     fn key(ignores_case: bool, name: &str) -> Option<Vec<u8>> {
-        match ignores_case {
-            true => nfc(name.to_lowercase().as_bytes()),
-            false => nfc(name.as_bytes()).filter(|_| !name.is_ascii()),
+        if ignores_case {
+            nfc(name.to_lowercase().as_bytes())
+        } else {
+            nfc(name.as_bytes()).filter(|_| !name.is_ascii())
         }
     }
 

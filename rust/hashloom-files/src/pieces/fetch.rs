@@ -375,9 +375,10 @@ mod tests {
     fn write_cold(path: &Path, bytes: &[u8]) {
         let mut file = File::create(path).unwrap();
         for part in bytes.chunks(4096) {
-            match part.iter().all(|&byte| byte == 0) {
-                true => drop(file.seek(SeekFrom::Current(part.len() as i64)).unwrap()),
-                false => file.write_all(part).unwrap(),
+            if part.iter().all(|&byte| byte == 0) {
+                file.seek(SeekFrom::Current(part.len() as i64)).unwrap();
+            } else {
+                file.write_all(part).unwrap()
             }
         }
         file.set_len(bytes.len() as u64).unwrap();

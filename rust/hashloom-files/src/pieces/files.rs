@@ -242,10 +242,7 @@ impl<'a> Files<'a> {
     pub fn read_exact_at(&self, index: usize, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let mut last = Last::default();
         let file = self.get(index, &mut last).map_err(|_| io::ErrorKind::NotFound)?;
-        match file.read_at(buffer, offset)? == buffer.len() {
-            true => Ok(()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
+        if file.read_at(buffer, offset)? == buffer.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
     /// Whether a file is, by its path, as it was when it was opened.

@@ -159,9 +159,10 @@ impl<'a> Content<'a> {
         let root = self.hashes.has_root.then(|| {
             let (bytes, levels) = self.tree_of(range, file);
             let nbytes = bytes.end - bytes.start;
-            match nbytes == self.layout.piece_nbytes() {
-                true => *self.zeros_root.get_or_init(|| tree_of_zeros(nbytes, levels)),
-                false => tree_of_zeros(nbytes, levels),
+            if nbytes == self.layout.piece_nbytes() {
+                *self.zeros_root.get_or_init(|| tree_of_zeros(nbytes, levels))
+            } else {
+                tree_of_zeros(nbytes, levels)
             }
         });
         Some((whole, root))

@@ -138,9 +138,10 @@ impl Layout {
     /// The bytes of the content that a piece covers; empty beyond the last piece.
     pub fn piece_range(&self, piece: u64) -> Range<u64> {
         let start = self.start.saturating_add(piece.saturating_mul(self.piece_nbytes)).min(self.total_nbytes());
-        let end = match self.spans.alignment == self.piece_nbytes && start < self.total_nbytes() {
-            true => self.span(self.file_at(start)).end(),
-            false => self.total_nbytes(),
+        let end = if self.spans.alignment == self.piece_nbytes && start < self.total_nbytes() {
+            self.span(self.file_at(start)).end()
+        } else {
+            self.total_nbytes()
         };
         start..start.saturating_add(self.piece_nbytes).min(end)
     }

@@ -101,10 +101,7 @@ impl<J: Job> Piece<J> {
                 self.stretch = Stretch::NONE;
                 continue;
             }
-            let (part, left) = match span.padding {
-                true => (None, left),
-                false => part_of(content, &mut self.part, pos, left),
-            };
+            let (part, left) = if span.padding { (None, left) } else { part_of(content, &mut self.part, pos, left) };
             if let Some(part) = part {
                 let range = pos..pos + left as u64;
                 content.nbytes_read.fetch_add(left as u64, Ordering::Relaxed);
@@ -121,9 +118,10 @@ impl<J: Job> Piece<J> {
                 continue;
             }
             let at = pos - span.offset;
-            let run = match span.padding {
-                true => Bytes::Zeros(left),
-                false => next_run(content, own, self.file, &mut self.stretch, at, left)?,
+            let run = if span.padding {
+                Bytes::Zeros(left)
+            } else {
+                next_run(content, own, self.file, &mut self.stretch, at, left)?
             };
             let nbytes = match run {
                 Bytes::Zeros(nbytes) => {

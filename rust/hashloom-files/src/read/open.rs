@@ -36,9 +36,10 @@ pub(crate) struct OpenFile {
 impl OpenFile {
     /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.
     pub(crate) fn read_at(&self, row: &mut [u8], offset: u64) -> io::Result<usize> {
-        match self.is_uncached {
-            true => Window::default().read(&self.file, row, offset, row.len()),
-            false => read_at(&self.file, row, offset),
+        if self.is_uncached {
+            Window::default().read(&self.file, row, offset, row.len())
+        } else {
+            read_at(&self.file, row, offset)
         }
     }
 }
@@ -49,10 +50,7 @@ impl OpenFile {
 ///
 /// The file ends before, or cannot be read.
 pub fn read_exact_at(file: &File, row: &mut [u8], offset: u64) -> io::Result<()> {
-    match read_at(file, row, offset)? == row.len() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
+    if read_at(file, row, offset)? == row.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
 /// Fills `row` from `offset` on. Fewer bytes are read only if the file ends.

@@ -32,9 +32,10 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let file = crate::read::windows::open(path)?;
     let metadata = file.metadata()?;
-    match metadata.is_dir() {
-        true => Err(io::Error::new(io::ErrorKind::IsADirectory, "Is a directory")),
-        false => Ok((file, metadata)),
+    if metadata.is_dir() {
+        Err(io::Error::new(io::ErrorKind::IsADirectory, "Is a directory"))
+    } else {
+        Ok((file, metadata))
     }
 }
 

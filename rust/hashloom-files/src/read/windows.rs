@@ -77,9 +77,10 @@ pub(crate) fn look_again(file: &File, before: &Stamp) -> io::Result<Stamp> {
             GetFileInformationByHandleEx(handle, FileStandardInfo, into, nbytes) != 0
         }
     };
-    match is_told {
-        true => Ok(stamp(&times, lengths.EndOfFile as u64, (before.dev, before.ino))),
-        false => Err(io::Error::last_os_error()),
+    if is_told {
+        Ok(stamp(&times, lengths.EndOfFile as u64, (before.dev, before.ino)))
+    } else {
+        Err(io::Error::last_os_error())
     }
 }
 

@@ -108,11 +108,10 @@ fn what_cannot_be_read_is_reported_and_the_rest_done() {
                 Err(error) => {
                     assert!(!name.starts_with("good"), "{name}: {error}");
                     // Windows says of a folder that access is denied.
-                    match cfg!(windows) && path.is_dir() {
-                        true => assert_eq!(error.io().kind(), std::io::ErrorKind::IsADirectory),
-                        false => {
-                            assert_eq!(error.io().raw_os_error(), fs::read(path).unwrap_err().raw_os_error(), "{name}");
-                        }
+                    if cfg!(windows) && path.is_dir() {
+                        assert_eq!(error.io().kind(), std::io::ErrorKind::IsADirectory)
+                    } else {
+                        assert_eq!(error.io().raw_os_error(), fs::read(path).unwrap_err().raw_os_error(), "{name}");
                     }
                 }
             }

@@ -74,9 +74,10 @@ impl Temporary {
             }
         }
         if let Some(listed) = &mut self.listed {
-            match replace {
-                true => fs::rename(&listed.0, path)?,
-                false => rename_new(&listed.0, path)?,
+            if replace {
+                fs::rename(&listed.0, path)?
+            } else {
+                rename_new(&listed.0, path)?
             }
             listed.forget();
         }

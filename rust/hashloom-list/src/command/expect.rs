@@ -77,18 +77,14 @@ impl Compared {
     fn new(expected: &Entry<'_>, crcs: Option<&Crcs>, hashed: &Hashed) -> Compared {
         let pairs = || expected.digests.iter().zip(&hashed.digests).map(|((of, listed), found)| (*of, listed, found));
         let by: Vec<Algorithm> = pairs().filter(|(_, listed, found)| listed == found).map(|(of, ..)| of).collect();
-        let has_digests = match expected.is_any && crcs.is_none() {
-            true => !by.is_empty(),
-            false => by.len() == expected.digests.len(),
-        };
+        let has_digests =
+            if expected.is_any && crcs.is_none() { !by.is_empty() } else { by.len() == expected.digests.len() };
         let has_crcs = crcs.is_none_or(Crcs::are_right);
         let is_right = has_digests && has_crcs && !(by.is_empty() && crcs.is_none());
         let of_crcs = || expected.crcs.iter().map(|(crc, _)| crc.tag().to_lowercase());
         let tried = || expected.digests.iter().map(|(of, _)| of.to_string()).chain(of_crcs());
-        let names: Vec<_> = match is_right {
-            true => by.iter().map(Algorithm::to_string).chain(of_crcs()).collect(),
-            false => tried().collect(),
-        };
+        let names: Vec<_> =
+            if is_right { by.iter().map(Algorithm::to_string).chain(of_crcs()).collect() } else { tried().collect() };
         let is_weak = by.iter().all(|of| matches!(of, Algorithm::Md5 | Algorithm::Sha1));
         let mut remarks = Vec::new();
         if is_right && is_weak {

@@ -78,10 +78,7 @@ impl<'de> Deserialize<'de> for Digests {
                         digest.ok_or_else(|| A::Error::custom(format!("{algorithm} has a malformed digest")))?;
                     digests.push((algorithm, digest));
                 }
-                match digests.is_empty() {
-                    true => Err(A::Error::custom("there is no digest")),
-                    false => Ok(Digests(digests)),
-                }
+                if digests.is_empty() { Err(A::Error::custom("there is no digest")) } else { Ok(Digests(digests)) }
             }
         }
 

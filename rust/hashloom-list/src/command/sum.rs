@@ -264,9 +264,10 @@ impl Wanted {
         };
         let (recursive, follow, filter) = (self.recursive, self.follow, Arc::clone(&self.filter));
         // Without folders, an iterator that knows its length keeps it.
-        Ok(match recursive {
-            true => Box::new(named.flat_map(move |item| below(item, recursive, follow, &filter))),
-            false => Box::new(named.filter_map(move |item| below(item, recursive, follow, &filter).next())),
+        Ok(if recursive {
+            Box::new(named.flat_map(move |item| below(item, recursive, follow, &filter)))
+        } else {
+            Box::new(named.filter_map(move |item| below(item, recursive, follow, &filter).next()))
         })
     }
 

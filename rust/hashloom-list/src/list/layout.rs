@@ -691,8 +691,9 @@ fn digits_line<'a>(open: &mut Option<Record>, line: &'a [u8], more: &mut Vec<Lin
         more.push(record.finish());
     }
     *open = Record::print_md(line).or_else(|| Record::certutil(line));
-    match line.starts_with(b"CertUtil: ") {
-        true => Some(ignored(line, "certutil")),
-        false => (open.is_some() || line.is_empty()).then_some(Line::Blank),
+    if line.starts_with(b"CertUtil: ") {
+        Some(ignored(line, "certutil"))
+    } else {
+        (open.is_some() || line.is_empty()).then_some(Line::Blank)
     }
 }

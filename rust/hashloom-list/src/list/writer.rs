@@ -78,9 +78,12 @@ impl Writer {
             into.push(b'\\');
         }
         // Writing into memory cannot fail.
-        let write_digest = |into: &mut Vec<u8>| match self.base64 {
-            true => into.extend_from_slice(base64(digest.as_ref()).as_bytes()),
-            false => drop(write!(into, "{digest}")),
+        let write_digest = |into: &mut Vec<u8>| {
+            if self.base64 {
+                into.extend_from_slice(base64(digest.as_ref()).as_bytes())
+            } else {
+                drop(write!(into, "{digest}"))
+            }
         };
         match self.layout {
             Layout::Gnu { binary } => {

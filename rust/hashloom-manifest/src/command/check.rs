@@ -303,9 +303,10 @@ impl<'a, I: Iterator<Item = Result<Entry, Error>>> Judge<'a, I> {
                 failed.get_or_insert(message);
             }
         };
-        let counts = match cancelled {
-            true => self.comparison.stop(each),
-            false => self.comparison.finish(each).map_err(|error| format!("{}: {error}", name(self.manifest)))?,
+        let counts = if cancelled {
+            self.comparison.stop(each)
+        } else {
+            self.comparison.finish(each).map_err(|error| format!("{}: {error}", name(self.manifest)))?
         };
         self.failed.map_or(Ok((self.printer, counts)), Err)
     }

@@ -115,10 +115,7 @@ fn scan(
 ) -> Result<(Scanned, Option<HeldBack>), String> {
     let (shown, meter) = (bar.clone(), Meter::new());
     let options = options.cancel(&interrupt::flag()).meter(&meter);
-    let options = match bar.is_shown() {
-        true => options.progress(move |progress| shown.set(progress.nbytes)),
-        false => options,
-    };
+    let options = if bar.is_shown() { options.progress(move |progress| shown.set(progress.nbytes)) } else { options };
     let done = scan.run(&options, each).map(|done| (done, meter.held_back()));
     bar.finish();
     done.map_err(|error| match error {

@@ -131,13 +131,12 @@ impl Case {
         if files.is_empty() {
             files.push(content("only", ""));
         }
-        let folder = match self.single {
-            true => {
-                files.truncate(1);
-                files[0] = content(name, &files[0].bytes[..]);
-                outer.to_owned()
-            }
-            false => outer.join(name),
+        let folder = if self.single {
+            files.truncate(1);
+            files[0] = content(name, &files[0].bytes[..]);
+            outer.to_owned()
+        } else {
+            outer.join(name)
         };
         fs::create_dir_all(&folder).unwrap();
         crate::maker::write_files(&folder, &files);
@@ -240,10 +239,7 @@ enum Found {
 
 fn found(path: &Path, outer: &Path) -> Found {
     let Ok(real) = path.canonicalize() else { return Found::Missing };
-    match real.starts_with(outer) && real.is_file() {
-        true => Found::Bytes(fs::read(real).unwrap()),
-        false => Found::Unread,
-    }
+    if real.starts_with(outer) && real.is_file() { Found::Bytes(fs::read(real).unwrap()) } else { Found::Unread }
 }
 
 /// The verdicts on pieces and files.

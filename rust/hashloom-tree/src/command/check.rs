@@ -184,9 +184,10 @@ fn read(path: &Path) -> Result<ProofJson, String> {
     let named = |problem: &dyn std::fmt::Display| format!("{}: {problem}", shown_name(path));
     let mut text = Vec::new();
     let read = |source: &mut dyn Read, text: &mut Vec<u8>| source.take(PROOF_MAX_NBYTES + 1).read_to_end(text);
-    let nbytes = match is_stdin(path) {
-        true => stdio::stdin().and_then(|mut stdin| read(&mut stdin, &mut text)),
-        false => File::open(path).and_then(|mut file| read(&mut file, &mut text)),
+    let nbytes = if is_stdin(path) {
+        stdio::stdin().and_then(|mut stdin| read(&mut stdin, &mut text))
+    } else {
+        File::open(path).and_then(|mut file| read(&mut file, &mut text))
     };
     if nbytes.map_err(|error| named(&error))? as u64 > PROOF_MAX_NBYTES {
         return Err(named(&format!("expected a proof of up to {PROOF_MAX_NBYTES} bytes, found more")));

@@ -384,9 +384,10 @@ fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Fai
 fn verify(arguments: &Verify) -> Result<Checked, Failed> {
     let (data, hashes) = (open(&arguments.data)?, open(&arguments.hashes)?);
     let salt = arguments.salt.clone().unwrap_or_default().0;
-    let verity = match arguments.no_superblock {
-        true => arguments.parameters.verity(&salt),
-        false => DmVerity::read(&hashes, arguments.parameters.hash_offset.0),
+    let verity = if arguments.no_superblock {
+        arguments.parameters.verity(&salt)
+    } else {
+        DmVerity::read(&hashes, arguments.parameters.hash_offset.0)
     };
     let verity = verity.map_err(|error| Failed::of(&arguments.hashes, error))?;
     if !arguments.no_superblock {

@@ -212,8 +212,9 @@ fn opened_stdin() -> Result<io::Stdin, TreeError> {
 fn open(path: &Path) -> Result<File, Failed> {
     let failed = |error: io::Error| Failed::Message(failed(path, &error));
     let file = File::open(path).map_err(failed)?;
-    match file.metadata().map_err(failed)?.is_dir() {
-        true => Err(Failed::Message(format!("{}: expected a file, found a folder", display(path)))),
-        false => Ok(file),
+    if file.metadata().map_err(failed)?.is_dir() {
+        Err(Failed::Message(format!("{}: expected a file, found a folder", display(path))))
+    } else {
+        Ok(file)
     }
 }

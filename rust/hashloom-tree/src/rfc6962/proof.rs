@@ -322,8 +322,9 @@ fn over(algorithm: Algorithm, left: &Hash, right: &Hash) -> Hash {
 }
 
 fn same(expected: Hash, found: Hash) -> Result<(), ProofError> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(ProofError::Root { expected: Box::new(expected), found: Box::new(found) }),
+    if expected == found {
+        Ok(())
+    } else {
+        Err(ProofError::Root { expected: Box::new(expected), found: Box::new(found) })
     }
 }

@@ -429,9 +429,12 @@ fn progress_comes_to_the_end() {
         let options = Options::new().threads(threads);
         for is_short in [true, false] {
             most.store(0, Ordering::Relaxed);
-            heard(&options, show, |options| match is_short {
-                true => FsVerity::new(Sha256).digest(&file, options).map(|_| ()),
-                false => s3::composite(&file, Sha256, 5 << 20, options).map(|_| ()),
+            heard(&options, show, |options| {
+                if is_short {
+                    FsVerity::new(Sha256).digest(&file, options).map(|_| ())
+                } else {
+                    s3::composite(&file, Sha256, 5 << 20, options).map(|_| ())
+                }
             })
             .unwrap();
             assert_eq!(most.load(Ordering::Relaxed), data.len() as u64);

@@ -473,9 +473,10 @@ impl Long {
 impl Parked {
     /// Has the earliest request come next if that costs little: its result is the one that is waited for.
     fn take_turn(&mut self, device: Device) {
-        let earliest = match device.seeks() {
-            true => self.requests.iter().min_by_key(|((_, number), _)| *number),
-            false => self.requests.iter().next(),
+        let earliest = if device.seeks() {
+            self.requests.iter().min_by_key(|((_, number), _)| *number)
+        } else {
+            self.requests.iter().next()
         };
         let Some((&key, &(nbytes, _))) = earliest else { return };
         if !device.seeks() || nbytes >= FAR_NBYTES || self.turned.elapsed() >= TURN {

@@ -268,9 +268,10 @@ impl Whole {
         (self.input, self.is_stream) = match &self.request.source {
             Source::Path(path) => {
                 let (file, metadata) = stream::open(path).map_err(FileError::Open)?;
-                let is_stream = match options.is_uncached() {
-                    true => stream::is_stream(&metadata),
-                    false => !metadata.is_file() && !metadata.is_dir(),
+                let is_stream = if options.is_uncached() {
+                    stream::is_stream(&metadata)
+                } else {
+                    !metadata.is_file() && !metadata.is_dir()
                 };
                 (Input::File(Arc::new(file)), is_stream)
             }
