@@ -161,8 +161,7 @@ impl Listing {
     fn settled(&self) -> PyResult<Vec<Entry>> {
         let entries: Vec<Entry> = self.entries().iter().flatten().cloned().collect();
         let count = self.algorithms.len();
-        let is_open =
-            |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
+        let is_open = |entry: &&Entry| matches!(&entry.kind, Kind::File { digests, .. } if digests.len() != count);
         match entries.iter().find(is_open) {
             Some(entry) => Err(PyRuntimeError::new_err(format!("no digests of {}", entry.path.escape_ascii()))),
             None => Ok(entries),
