@@ -27,14 +27,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static hl_isas isa_named(const char *name)
-{
-    for (size_t i = 0; i < hl_isa_count(); i++)
-        if (strcmp(hl_isa_name(i), name) == 0)
-            return (hl_isas)1 << i;
-    return 0;
-}
-
 static void die(const char *what, const char *of)
 {
     fprintf(stderr, "kernels: %s%s\n", what, of);
@@ -239,10 +231,10 @@ int main(int argc, char **argv)
     cpu_set_t set;
 
     for (char *name = names ? strtok(names, ",") : NULL; name != NULL; name = strtok(NULL, ","))
-        if (isa_named(name) == 0)
+        if (hl_isa_named(name) == 0)
             die("no such instruction set: ", name);
         else
-            wanted |= isa_named(name);
+            wanted |= hl_isa_named(name);
     if (argc > 2 + is_choice || wanted == 0)
         die("usage: kernels [--choice] [instruction set,...]", "");
     for (size_t i = 0; i < sizeof data; i++) {

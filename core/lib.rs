@@ -233,7 +233,7 @@ pub const HL_ESTATE: hl_status = 4;
 pub const HL_EISA: hl_status = 5;
 /// The given kernel does not implement the algorithm's body.
 pub const HL_EKERNEL: hl_status = 6;
-/// [`hl_slh_verify_many`]: a signature does not belong to its message and key.
+/// [`hl_hmac_verify`], [`hl_slh_verify`]: the tag or signature does not belong to the message.
 pub const HL_ETAG: hl_status = 7;
 /// [`hl_run`]: a field is of a later version, or two fields contradict each other.
 pub const HL_EJOB: hl_status = 8;
@@ -704,6 +704,15 @@ unsafe extern "C" {
     pub fn hl_hmac(key: *const hl_hmac_key, data: *const c_void, nbytes: usize, tag: *mut u8) -> hl_status;
     /// `tags[i] = HMAC(key, messages[i])` for `i` in `0 .. count`.
     pub fn hl_hmac_many(key: *const hl_hmac_key, messages: *const hl_slice, count: usize, tags: *mut u8) -> hl_status;
+    /// [`HL_OK`] if `tag[0 .. tag_nbytes]` are the first bytes of the message's tag, else [`HL_ETAG`]. `tag_nbytes` is
+    /// from 10 to the digest's size.
+    pub fn hl_hmac_verify(
+        key: *const hl_hmac_key,
+        data: *const c_void,
+        nbytes: usize,
+        tag: *const u8,
+        tag_nbytes: usize,
+    ) -> hl_status;
     /// Begins a message.
     pub fn hl_hmac_init(ctx: *mut hl_hmac_ctx, key: *const hl_hmac_key) -> hl_status;
     /// Appends data to the message.
@@ -743,6 +752,8 @@ unsafe extern "C" {
     pub safe fn hl_isa_count() -> usize;
     /// The name of instruction set `i`, NUL-terminated, static; NULL beyond the last.
     pub safe fn hl_isa_name(i: usize) -> *const c_char;
+    /// The set of the one instruction set of that name; 0 if this build has none of that name.
+    pub fn hl_isa_named(name: *const c_char) -> hl_isas;
     /// The instruction sets that this machine and its operating system can run.
     pub safe fn hl_isas_available() -> hl_isas;
     /// The instruction sets that may be chosen now.
@@ -794,6 +805,26 @@ unsafe extern "C" {
     pub safe fn hl_slh_find(set: hl_slh) -> *const hl_slh_info;
     /// Bytes of scratch that a call of SLH-DSA takes.
     pub safe fn hl_slh_scratch_nbytes() -> usize;
+    /// The key of three secret random seeds of `n` bytes: SK.seed, SK.prf, PK.seed.
+    pub fn hl_slh_keygen(set: hl_slh, seeds: *const u8, secret: *mut u8, work: *const hl_slh_work) -> hl_status;
+    /// Signs, with `n` fresh random bytes, or none (NULL: deterministic), and verifies the signature.
+    pub fn hl_slh_sign(
+        set: hl_slh,
+        secret: *const u8,
+        message: *const hl_slh_message,
+        randomness: *const u8,
+        signature: *mut u8,
+        work: *const hl_slh_work,
+    ) -> hl_status;
+    /// [`HL_OK`] if the signature is one of the message and the key, else [`HL_ETAG`].
+    pub fn hl_slh_verify(
+        set: hl_slh,
+        public_key: *const u8,
+        message: *const hl_slh_message,
+        signature: *const u8,
+        signature_nbytes: usize,
+        work: *const hl_slh_work,
+    ) -> hl_status;
     /// Verifies many signatures: `valid[i]` = 1 or 0; [`HL_OK`] if all are valid, else [`HL_ETAG`]. The key of
     /// signature `i` is at `public_keys + i * key_stride` (0: one key).
     pub fn hl_slh_verify_many(

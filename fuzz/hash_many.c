@@ -169,6 +169,12 @@ static void check_hmac(const hl_alg_info *alg, size_t count)
             hl_hmac_update(ctx, data + first, nbytes - first) != HL_OK || hl_hmac_final(ctx, tags) != HL_OK ||
             memcmp(tags, right, size) != 0)
             fail(alg, "hl_hmac_update", i, n, nbytes);
+        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_OK)
+            fail(alg, "hl_hmac_verify", i, n, nbytes);
+        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
+        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_ETAG)
+            fail(alg, "hl_hmac_verify of another tag", i, n, nbytes);
+        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
     }
 }
 

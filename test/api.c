@@ -55,8 +55,9 @@ static void check_names(void)
     CHECK(hl_isa_count() >= 1 && hl_isa_count() <= 32, "%zu", hl_isa_count());
     CHECK(hl_isa_name(hl_isa_count()) == NULL && hl_isa_name(SIZE_MAX) == NULL, "beyond the last");
     for (size_t i = 0; i < hl_isa_count(); i++)
-        CHECK(isa_named(hl_isa_name(i)) == (hl_isas)1 << i, "two are named %s", hl_isa_name(i));
-    CHECK((hl_isas_available() & isa_named("scalar")) != 0, "scalar is always there");
+        CHECK(hl_isa_named(hl_isa_name(i)) == (hl_isas)1 << i, "%s", hl_isa_name(i));
+    CHECK(hl_isa_named("") == 0 && hl_isa_named(NULL) == 0 && hl_isa_named("SCALAR") == 0, "no such name");
+    CHECK((hl_isas_available() & hl_isa_named("scalar")) != 0, "scalar is always there");
     CHECK(hl_isas_allowed() == hl_isas_available(), "nothing is restricted at first");
     CHECK(((uint64_t)hl_isas_available() >> hl_isa_count()) == 0, "only listed ones are available");
 
@@ -64,7 +65,7 @@ static void check_names(void)
     CHECK(hl_kernel_at(hl_kernel_count()) == NULL && hl_kernel_at(SIZE_MAX) == NULL, "beyond the last");
     for (size_t i = 0; i < hl_kernel_count(); i++) {
         const hl_kernel *kernel = hl_kernel_at(i);
-        CHECK(kernel->isas == (body_alg(kernel->body) == NULL ? 0 : isa_named(kernel->isa)), "%s", kernel->name);
+        CHECK(kernel->isas == (body_alg(kernel->body) == NULL ? 0 : hl_isa_named(kernel->isa)), "%s", kernel->name);
         CHECK(kernel->blocks != NULL || (kernel->isas & hl_isas_available()) == 0, "%s", kernel->name);
         CHECK(kernel->nlanes >= 1 && kernel->nlanes <= HL_LANES_MAX, "%s", kernel->name);
         for (size_t j = 0; j < i; j++)
@@ -77,7 +78,7 @@ static void check_names(void)
         for (size_t i = 0; i < hl_kernel_count(); i++)
             if (hl_kernel_at(i)->body == hl_alg_at(a)->body)
                 isas |= hl_kernel_at(i)->isas;
-        CHECK((isas & isa_named("scalar")) != 0, "%s has no scalar kernel", hl_alg_at(a)->name);
+        CHECK((isas & hl_isa_named("scalar")) != 0, "%s has no scalar kernel", hl_alg_at(a)->name);
     }
 
     test_case("version and errors have texts");
@@ -181,7 +182,7 @@ static int lacks_an_algorithm(hl_isas isas)
 
 static void check_restriction(const hl_alg_info *alg)
 {
-    const hl_isas available = hl_isas_available(), scalar = isa_named("scalar");
+    const hl_isas available = hl_isas_available(), scalar = hl_isa_named("scalar");
     hl_isas mask = 0;
 
     /* Every subset of the available sets: (m - available) & available counts through them. */

@@ -427,6 +427,7 @@ static void check_one_choice(const hl_alg_info *alg)
     ONE_READ(hl_hmac_key_init(&key, alg->alg, chunk, sizeof chunk));
     ONE_READ(hl_hmac_many(&key, messages, COUNT, found));
     ONE_READ(hl_hmac(&key, "abc", 3, found));
+    ONE_READ(hl_hmac_verify(&key, "abc", 3, found, alg->digest_nbytes));
     ONE_READ(hl_pbkdf2_many(alg->alg, &(hl_slice){chunk, 200}, &(hl_slice){chunk, 9}, 2, 1, found, 100));
     hl_hmac_init(&stream, &key);
     ONE_READ(hl_hmac_update(&stream, chunk, sizeof chunk));
@@ -506,8 +507,8 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < hl_kernel_count(); k++)
         if (hl_kernel_at(k)->blocks != NULL)
             built |= hl_kernel_at(k)->isas;
-    const hl_isas available = hl_isas_available(), plain = (isa_named("scalar") | isa_named("gnu")) & built;
-    CHECK(hl_restrict(isa_named("scalar")) == HL_OK, "not taken");
+    const hl_isas available = hl_isas_available(), plain = (hl_isa_named("scalar") | hl_isa_named("gnu")) & built;
+    CHECK(hl_restrict(hl_isa_named("scalar")) == HL_OK, "not taken");
     const uint32_t scalar = __real_hli_choice();
     const uint32_t nsets = UINT32_C(1) << HLI_FEATURE_COUNT;
     for (uint32_t features = 0; features < nsets; features++) {
@@ -543,7 +544,7 @@ int main(int argc, char **argv)
     hl_restrict(0);
     for (size_t a = 0; a < hl_alg_count(); a++) {
         test_case("%s: each call chooses once", hl_alg_at(a)->name);
-        hl_restrict(isa_named("scalar"));
+        hl_restrict(hl_isa_named("scalar"));
         other_choice = __real_hli_choice();
         hl_restrict(0);
         check_one_choice(hl_alg_at(a));

@@ -104,6 +104,10 @@ static void check_calls(const hl_alg_info *alg)
     const hl_slice salts[3] = {{data, 8}, {data, 99}, {data, 0}};
     QUIET(hl_pbkdf2_many(a, passwords, salts, 3, 3, tags, 70));
     QUIET(hl_hmac(&key, data, 77, tags));
+    QUIET(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes));
+    tags[5] ^= 1;
+    CHECK(status_of(hl_hmac_verify(&key, data, 77, tags, alg->digest_nbytes)) == HL_ETAG && errors() == 0,
+          "another tag");
     QUIET(hl_hmac_init(&stream, &key));
     QUIET(hl_hmac_update(&stream, data, 77));
     QUIET(hl_hmac_update(&stream, data, 1000));
@@ -130,7 +134,7 @@ static void check_slh(hl_slh set)
     if (hl_alg_find(HL_SHA256) == NULL || hl_alg_find(HL_SHAKE256) == NULL)
         return;
     VALGRIND_MAKE_MEM_UNDEFINED(data, 32);
-    QUIET(slh_keygen(set, data, key, &work));
+    QUIET(hl_slh_keygen(set, data, key, &work));
     VALGRIND_MAKE_MEM_DEFINED(key + 16, 48);
     QUIET(hl_slh_begin_sign(&task, set, key, &message, NULL, signature));
     for (uint32_t part = 0; part < task.nparts; part++)

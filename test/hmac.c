@@ -37,23 +37,23 @@ static void check_tag(const hl_alg_info *alg, const hl_slice *secret, const hl_s
     CHECK(hl_hmac_update(&ctx, (const uint8_t *)message->data + cut, message->nbytes - cut) == HL_OK &&
               hl_hmac_final(&ctx, tags) == HL_OK && memcmp(tags, expected, size) == 0,
           "in two parts, %zu bytes cut at %zu", message->nbytes, cut);
+    for (size_t n = 10; n <= size; n++)
+        CHECK(hl_hmac_verify(&key, message->data, message->nbytes, expected, n) == HL_OK, "its first %zu bytes", n);
     hl_hmac_key_wipe(&key);
 }
 
 /* ---- Vectors ---- */
 
 /* A tag of Wycheproof: cut, or wrong. */
-static void check_cut_tag(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *message, const uint8_t *tag,
-                          size_t tag_nbytes, int is_right)
+static void check_verified(const hl_alg_info *alg, const hl_slice *secret, const hl_slice *message, const uint8_t *tag,
+                           size_t tag_nbytes, hl_status wanted)
 {
     hl_hmac_key key;
-    uint8_t right[HL_DIGEST_MAX_NBYTES];
 
     CHECK(hl_hmac_key_init(&key, alg->alg, secret->data, secret->nbytes) == HL_OK &&
-              hl_hmac(&key, message->data, message->nbytes, right) == HL_OK &&
-              hl_equal(right, tag, tag_nbytes) == is_right,
-          "a key of %zu bytes, a message of %zu, a tag of %zu: not %s", secret->nbytes, message->nbytes, tag_nbytes,
-          is_right ? "right" : "wrong");
+              hl_hmac_verify(&key, message->data, message->nbytes, tag, tag_nbytes) == wanted,
+          "a key of %zu bytes, a message of %zu, a tag of %zu: not \"%s\"", secret->nbytes, message->nbytes,
+          tag_nbytes, hl_strerror(wanted));
 }
 
 static void check_vectors(const hl_alg_info *alg, const char *file, unsigned wanted)
@@ -82,9 +82,9 @@ static void check_vectors(const hl_alg_info *alg, const char *file, unsigned wan
                  (tag_nbytes = from_hex(line + 5, tag, sizeof tag)) == alg->digest_nbytes)
             check_tag(alg, &key, &data, tag);
         else if (strncmp(line, "MD = ", 5) == 0)
-            check_cut_tag(alg, &key, &data, tag, tag_nbytes, 1);
+            check_verified(alg, &key, &data, tag, tag_nbytes, HL_OK);
         else if (strncmp(line, "Wrong MD = ", 11) == 0 && ++n > 0)
-            check_cut_tag(alg, &key, &data, tag, from_hex(line + 11, tag, sizeof tag), 0);
+            check_verified(alg, &key, &data, tag, from_hex(line + 11, tag, sizeof tag), HL_ETAG);
     }
     fclose(f);
     CHECK(n == wanted, "%u vectors", n);
@@ -102,7 +102,7 @@ static void check_truncated(void)
         {HL_SHA384, "3abf34c3503b2a23a46efc619baef897"},
         {HL_SHA512, "415fad6271580a531d4179bc891d87a6"},
     };
-    uint8_t secret[20], tag[16], right[HL_DIGEST_MAX_NBYTES];
+    uint8_t secret[20], tag[16];
     hl_hmac_key key;
 
     test_case("RFC 4231, test case 5: tags of 128 bits");
@@ -112,8 +112,9 @@ static void check_truncated(void)
             continue;
         hl_hmac_key_init(&key, cases[i].alg, secret, sizeof secret);
         from_hex(cases[i].tag, tag, sizeof tag);
-        CHECK(hl_hmac(&key, "Test With Truncation", 20, right) == HL_OK && hl_equal(right, tag, sizeof tag), "%s",
-              cases[i].tag);
+        CHECK(hl_hmac_verify(&key, "Test With Truncation", 20, tag, sizeof tag) == HL_OK, "%s", cases[i].tag);
+        tag[15] ^= 1;
+        CHECK(hl_hmac_verify(&key, "Test With Truncation", 20, tag, sizeof tag) == HL_ETAG, "%s", cases[i].tag);
     }
 }
 
@@ -215,6 +216,7 @@ static int is_zero(const void *p, size_t nbytes)
 
 static void check_misuse(const hl_alg_info *alg)
 {
+    const size_t size = alg->digest_nbytes;
     const hl_slice bad[2] = {{"abc", 3}, {NULL, 1}}, good[2] = {{"abc", 3}, {NULL, 0}};
     uint8_t tag[2 * HL_DIGEST_MAX_NBYTES], kept[2 * HL_DIGEST_MAX_NBYTES];
     hl_hmac_key key, none, before;
@@ -279,6 +281,24 @@ static void check_misuse(const hl_alg_info *alg)
     CHECK(hl_hmac_update(&ctx, "abc", 3) == HL_ELENGTH, "no byte beyond the limit");
     CHECK(memcmp(tag, kept, sizeof tag) == 0, "tags were written");
 
+    test_case("%s: wrong tags, in length and in every bit", alg->name);
+    CHECK(hl_hmac(&key, "abc", 3, tag) == HL_OK, "hl_hmac");
+    CHECK(hl_hmac_verify(&key, "abc", 3, tag, size) == HL_OK && hl_hmac_verify(&key, "abd", 3, tag, size) == HL_ETAG,
+          "another message");
+    for (size_t n = 0; n <= size + 2; n++)
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, n) == (n < 10 || n > size ? HL_ELENGTH : HL_OK), "%zu bytes", n);
+    CHECK(hl_hmac_verify(&key, "abc", 3, tag, SIZE_MAX) == HL_ELENGTH &&
+              hl_hmac_verify(NULL, "", 0, tag, 16) == HL_ENULL &&
+              hl_hmac_verify(&key, "", 0, NULL, 16) == HL_ENULL && hl_hmac_verify(&key, NULL, 1, tag, 16) == HL_ENULL &&
+              hl_hmac_verify(&none, "", 0, tag, 16) == HL_ESTATE,
+          "hl_hmac_verify");
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        tag[bit / 8] ^= 1u << bit % 8;
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, size) == HL_ETAG, "bit %zu", bit);
+        CHECK(hl_hmac_verify(&key, "abc", 3, tag, 10) == (bit < 80 ? HL_ETAG : HL_OK), "bit %zu of 80", bit);
+        tag[bit / 8] ^= 1u << bit % 8;
+    }
+
     test_case("%s: final contexts and wiped keys are zeros", alg->name);
     CHECK(hl_hmac_init(&ctx, &key) == HL_OK && hl_hmac_final(&ctx, tag) == HL_OK, "a stream");
     CHECK(is_zero(&ctx, sizeof ctx) && hl_hmac_final(&ctx, tag) == HL_ESTATE, "the context");
@@ -306,7 +326,7 @@ static void check_none(const hl_alg_info *alg)
     key.alg = (uint32_t)alg->alg; /* no call makes such a key */
     ctx.inner.alg = key.alg, ctx.inner.nbytes = alg->block_nbytes;
     CHECK(hl_hmac(&key, "abc", 3, tag) == HL_ESTATE && hl_hmac_many(&key, &message, 1, tag) == HL_ESTATE &&
-              hl_hmac_init(&ctx, &key) == HL_ESTATE &&
+              hl_hmac_verify(&key, "abc", 3, tag, 16) == HL_ESTATE && hl_hmac_init(&ctx, &key) == HL_ESTATE &&
               hl_hmac_update(&ctx, "abc", 3) == HL_ESTATE && hl_hmac_update_many(&one, &message, 1) == HL_ESTATE &&
               hl_hmac_final(&ctx, tag) == HL_ESTATE && hl_hmac_final_many(&one, 1, tag) == HL_ESTATE,
           "a key that cannot be");

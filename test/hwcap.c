@@ -42,7 +42,7 @@ static unsigned long real_hwcap(void)
 /* The instruction sets that follow from the word, and from what the compiler may use on every CPU. */
 static hl_isas expected_isas(void)
 {
-    hl_isas isas = isa_named("scalar") | isa_named("neon");
+    hl_isas isas = hl_isa_named("scalar") | hl_isa_named("neon");
     unsigned long has = hwcap;
 
 #ifdef __ARM_FEATURE_SHA2
@@ -55,11 +55,11 @@ static hl_isas expected_isas(void)
     has |= SHA512;
 #endif
     if ((has & SHA1) != 0 && (has & SHA2) != 0)
-        isas |= isa_named("sha");
+        isas |= hl_isa_named("sha");
     if ((has & SHA3) != 0)
-        isas |= isa_named("sha3");
+        isas |= hl_isa_named("sha3");
     if ((has & SHA512) != 0)
-        isas |= isa_named("sha512");
+        isas |= hl_isa_named("sha512");
     return isas;
 }
 

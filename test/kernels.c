@@ -134,7 +134,7 @@ static void check_kernel(const hl_kernel *kernel, const hl_alg_info *alg)
     const uint8_t *msg[HL_LANES_MAX];
 
     CHECK(kernel->nlanes >= 1 && kernel->nlanes <= HL_LANES_MAX, "%u lanes", kernel->nlanes);
-    CHECK((kernel->isas & (kernel->isas - 1)) == 0 && kernel->isas == isa_named(kernel->isa), "isas %#x",
+    CHECK((kernel->isas & (kernel->isas - 1)) == 0 && kernel->isas == hl_isa_named(kernel->isa), "isas %#x",
           (unsigned)kernel->isas);
 
     /* The state directly before a forbidden page, directly after one, and at the weakest alignment between. */

@@ -266,7 +266,7 @@ static size_t count_remains(const uint8_t *from, size_t nbytes, size_t *first)
 
 static const struct call {
     const char *what;
-    enum { KEY_INIT, ONE, MANY, MANY_KEYS, BEGUN, AGAIN, LONG, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
+    enum { KEY_INIT, ONE, MANY, VERIFY, MANY_KEYS, BEGUN, AGAIN, LONG, PBKDF2, STREAM_INIT, STREAM_UPDATE, STREAM_FINAL,
            STREAMS_UPDATE, STREAMS_FINAL } kind;
     size_t count;  /* KEY_INIT: bytes of key beyond one block */
     size_t nbytes; /* length of each message; 0: all lengths */
@@ -276,6 +276,8 @@ static const struct call {
     {"hl_hmac_key_init, longer than two", KEY_INIT, SECRET_MAX_NBYTES - HL_BLOCK_MAX_NBYTES, 0},
     {"hl_hmac", ONE, 1, 20},
     {"hl_hmac of blocks", ONE, 1, 1024},
+    {"hl_hmac_verify", VERIFY, 1, 20},
+    {"hl_hmac_verify, wrong", VERIFY, 0, 20},
     {"hl_hmac_many of 1", MANY, 1, 300},
     {"hl_hmac_many of 2", MANY, 2, 64},
     {"hl_hmac_many of 12", MANY, 12, 64},
@@ -351,6 +353,8 @@ static void prepare(const struct call *c)
     secret_nbytes = c->kind != KEY_INIT ? 48 : c->count == 0 ? 40 : alg->block_nbytes + c->count;
     hl_hmac_key_init(&key, alg->alg, secret, secret_nbytes);
     hl_hmac(&key, messages[0].data, messages[0].nbytes, tags);
+    if (c->kind == VERIFY)
+        tags[3] ^= c->count == 0;
     for (size_t i = 0; i < COUNT; i++) {
         keys[i] = key;
         passwords[i] = (hl_slice){secret, secret_nbytes};
@@ -396,6 +400,7 @@ static hl_status make_call(const struct call *c)
     case KEY_INIT: CALL(hl_hmac_key_init(&key, alg->alg, secret, secret_nbytes)); break;
     case ONE: CALL(hl_hmac(&key, messages[0].data, messages[0].nbytes, tags)); break;
     case MANY: CALL(hl_hmac_many(&key, messages, c->count, tags)); break;
+    case VERIFY: CALL(hl_hmac_verify(&key, messages[0].data, messages[0].nbytes, tags, alg->digest_nbytes)); break;
     case MANY_KEYS: CALL(hl_run(&(hl_job){.nbytes = sizeof(hl_job), .messages = {.count = c->count, .base = messages},
                                           .digests = tags, .keys = keys, .key_stride = sizeof keys[0]})); break;
     case LONG:
@@ -486,18 +491,18 @@ static void hide_slh(void)
     }
 }
 
-enum { SLH_BEGIN_KEYGEN, SLH_BEGIN_SIGN, SLH_FORS, SLH_LAST, SLH_END, SLH_CALLS };
-static const char *const slh_calls[] = {"hl_slh_begin_keygen", "hl_slh_begin_sign", "hl_slh_part, the first",
-                                        "hl_slh_part, the last", "hl_slh_end"};
+enum { SLH_KEYGEN, SLH_SIGN, SLH_BEGIN_KEYGEN, SLH_BEGIN_SIGN, SLH_FORS, SLH_LAST, SLH_END, SLH_CALLS };
+static const char *const slh_calls[] = {"hl_slh_keygen", "hl_slh_sign", "hl_slh_begin_keygen", "hl_slh_begin_sign",
+                                        "hl_slh_part, the first", "hl_slh_part, the last", "hl_slh_end"};
 
 static void prepare_slh(unsigned what)
 {
-    slh_keygen(set->set, slh.seeds, slh.secret, &slh_work);
+    hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work);
     hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature);
     for (uint32_t i = 0; i < slh.task.nparts; i++)
-        if (what >= SLH_END)
+        if (what == SLH_END || what == SLH_KEYGEN)
             hl_slh_part(&slh.task, i, slh.scratch, sizeof slh.scratch);
-    if (what == SLH_CALLS) /* the signature, which shows some values */
+    if (what == SLH_KEYGEN) /* the signature, which shows some values */
         hl_slh_end(&slh.task, slh.scratch, sizeof slh.scratch);
     if (what == SLH_BEGIN_KEYGEN || what == SLH_BEGIN_SIGN)
         hl_slh_drop(&slh.task);
@@ -509,6 +514,8 @@ static hl_status make_slh_call(unsigned what)
     hl_status status = HL_OK;
 
     switch (what) {
+    case SLH_KEYGEN: CALL(hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work)); break;
+    case SLH_SIGN: CALL(hl_slh_sign(set->set, slh.secret, &slh_message, NULL, slh.signature, &slh_work)); break;
     case SLH_BEGIN_KEYGEN: CALL(hl_slh_begin_keygen(&slh.task, set->set, slh.seeds, slh.secret)); break;
     case SLH_BEGIN_SIGN:
         CALL(hl_slh_begin_sign(&slh.task, set->set, slh.secret, &slh_message, NULL, slh.signature));
@@ -533,7 +540,7 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
-static void run_and_search(struct result *r, const char *what, const pthread_attr_t *attr)
+static void run_and_search(struct result *r, const char *what, hl_status right, const pthread_attr_t *attr)
 {
     pthread_t thread;
 
@@ -544,7 +551,7 @@ static void run_and_search(struct result *r, const char *what, const pthread_att
         exit(2);
     }
     pthread_join(thread, NULL);
-    CHECK(r->status == HL_OK, "%s: %s", what, hl_strerror(r->status));
+    CHECK(r->status == right, "%s: %s", what, hl_strerror(r->status));
     size_t at = 0, n = count_remains((const uint8_t *)left, STACK_NBYTES, &at);
     CHECK(n == 0, "%s: %zu words or runs, %zu bytes below the caller", what, n, (size_t)(r->frame - (stack + at)));
     n = count_remains(registers.vectors[0], sizeof registers.vectors, &at);
@@ -565,6 +572,11 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if (c->kind == PBKDF2)
         make_call(c);
     hide_all();
+    if (c->kind == VERIFY) { /* the tag of a message that the key's owner may never have sent */
+        uint8_t tag[HL_DIGEST_MAX_NBYTES];
+        oracle_hmac(alg, secret, secret_nbytes, messages[0].data, messages[0].nbytes, tag);
+        hide_bytes(tag, alg->digest_nbytes, 0);
+    }
     if (alg->ending >= HL_COUNTED && c->kind >= STREAM_UPDATE)
         hide_state_after(inner[0], &messages[0]);
     else if (c->kind == STREAM_UPDATE)
@@ -591,7 +603,7 @@ static void check_call(const struct call *c, const pthread_attr_t *attr)
     if ((c->kind == MANY || c->kind == MANY_KEYS || c->kind == BEGUN || c->kind == LONG) && c->nbytes == 0)
         for (size_t i = 9; i < 12; i++)
             hide_state_after(inner[0], &messages[i]);
-    run_and_search(&r, c->what, attr);
+    run_and_search(&r, c->what, c->kind == VERIFY && c->count == 0 ? HL_ETAG : HL_OK, attr);
 }
 
 static void check_slh_call(unsigned what, const pthread_attr_t *attr)
@@ -599,12 +611,12 @@ static void check_slh_call(unsigned what, const pthread_attr_t *attr)
     struct result r = {.slh = what};
     size_t at = 0;
 
-    prepare_slh(SLH_CALLS);
+    prepare_slh(SLH_KEYGEN);
     hide_slh();
     prepare_slh(what);
     make_slh_call(what);
     prepare_slh(what);
-    run_and_search(&r, slh_calls[what], attr);
+    run_and_search(&r, slh_calls[what], HL_OK, attr);
     const size_t n = count_remains(slh.scratch, sizeof slh.scratch, &at);
     CHECK(n == 0, "%s: %zu words or runs, the first at %zu of the scratch", slh_calls[what], n, at);
 }
@@ -649,7 +661,7 @@ int main(int argc, char **argv)
     for (size_t s = 0; s < (test_all ? sizeof sets / sizeof *sets : 2); s++)
         for (size_t i = 0; i <= hl_isa_count(); i++) {
             set = hl_slh_find(sets[s]);
-            if (set == NULL || slh_keygen(set->set, slh.seeds, slh.secret, &slh_work) == HL_EALG)
+            if (set == NULL || hl_slh_keygen(set->set, slh.seeds, slh.secret, &slh_work) == HL_EALG)
                 continue;
             const char *isa = test_isa(i, "what %s leaves behind", set->name);
             test_case("what %s leaves behind, %s", set->name, isa == NULL ? "skipped" : isa);

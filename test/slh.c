@@ -62,9 +62,7 @@ static int is_built(const hl_slh_info *set)
 static hl_status verify(const hl_slh_info *set, const uint8_t *key, const hl_slh_message *message, const uint8_t *bytes,
                         size_t nbytes)
 {
-    uint8_t valid;
-
-    return hl_slh_verify_many(set->set, key, 0, message, &bytes, &nbytes, 1, &valid, &work);
+    return hl_slh_verify(set->set, key, message, bytes, nbytes, &work);
 }
 
 /* What is signed is `pure`, by `secret`, in `signature`. */
@@ -140,9 +138,9 @@ static void check_set(const hl_slh_info *set, size_t i)
     uint8_t random[32];
 
     memset(signature, POISON, sizeof signature);
-    CHECK(slh_keygen(set->set, seeds, secret, &work) == HL_OK &&
+    CHECK(hl_slh_keygen(set->set, seeds, secret, &work) == HL_OK &&
               is_digest(secret, set->secret_nbytes, known[i].key), "key");
-    CHECK(slh_sign(set->set, secret, &pure, NULL, signature, &work) == HL_OK &&
+    CHECK(hl_slh_sign(set->set, secret, &pure, NULL, signature, &work) == HL_OK &&
               is_digest(signature, nbytes, known[i].pure) && signature[nbytes] == POISON, "deterministic");
     memcpy(other, signature, nbytes);
     CHECK(verify(set, key, &pure, signature, nbytes) == HL_OK, "verify");
@@ -151,8 +149,6 @@ static void check_set(const hl_slh_info *set, size_t i)
     /* In parts, the last first, at an odd address. */
     memset(random, 7, sizeof random);
     CHECK(hl_slh_begin_sign(&task, set->set, secret, &internal, random, signature) == HL_OK, "begin");
-    CHECK(hl_slh_part(&task, 0, work.scratch, nscratch - 1) == HL_ELENGTH &&
-              hl_slh_part(&task, 0, NULL, nscratch) == HL_ENULL, "scratch");
     for (uint32_t part = task.nparts; part-- > 0;)
         CHECK(hl_slh_part(&task, part, work.scratch, nscratch) == HL_OK, "part %u", part);
     CHECK(hl_slh_end(&task, work.scratch, nscratch) == HL_OK && is_digest(signature, nbytes, known[i].internal),
@@ -188,40 +184,45 @@ static void check_refusals(void)
     const uint8_t *const key = secret + 2 * set->n, *const signatures[] = {signature};
     hl_slh_message m = pure;
     hl_slh_work bad = work;
-    int left = 0;
+    int left = 3;
     uint8_t valid = POISON;
 
     test_case("slh: refusals");
-    CHECK(slh_keygen(set->set, seeds, secret, &work) == HL_OK, "key");
+    CHECK(hl_slh_keygen(set->set, seeds, secret, &work) == HL_OK, "key");
     memset(signature, POISON, sizeof signature);
-#define SIGN(message) slh_sign(set->set, secret, message, NULL, signature, &work)
-#define VERIFY(w) hl_slh_verify_many(set->set, key, 0, &pure, signatures, &nbytes, 1, &valid, w)
+#define SIGN(message, w) hl_slh_sign(set->set, secret, message, NULL, signature, w)
     bad.scratch_nbytes--;
-    CHECK(VERIFY(&bad) == HL_ELENGTH && VERIFY(NULL) == HL_ENULL && valid == POISON, "scratch");
+    CHECK(SIGN(&pure, &bad) == HL_ELENGTH && SIGN(&pure, NULL) == HL_ENULL, "scratch");
     m.context_nbytes = 256;
-    CHECK(SIGN(&m) == HL_ELENGTH, "a long context");
+    CHECK(SIGN(&m, &work) == HL_ELENGTH, "a long context");
     m = (hl_slh_message){"abc", 3, "c", 1, HL_SLH_INTERNAL, 0};
-    CHECK(SIGN(&m) == HL_EJOB, "a context in the internal form");
+    CHECK(SIGN(&m, &work) == HL_EJOB, "a context in the internal form");
     m = (hl_slh_message){"abc", 3, "c", 1, HL_SLH_PREHASH, HL_SHA256};
-    CHECK(SIGN(&m) == HL_ELENGTH, "a digest of another length");
+    CHECK(SIGN(&m, &work) == HL_ELENGTH, "a digest of another length");
     m.prehash = HL_SHA1;
-    CHECK(SIGN(&m) == HL_EALG, "SHA-1");
+    CHECK(SIGN(&m, &work) == HL_EALG, "SHA-1");
     m = (hl_slh_message){NULL, 3, NULL, 0, HL_SLH_PURE, 0};
-    CHECK(SIGN(&m) == HL_ENULL, "no message");
+    CHECK(SIGN(&m, &work) == HL_ENULL, "no message");
     m = (hl_slh_message){"abc", 3, NULL, 0, HL_SLH_INTERNAL + 1, 0};
-    CHECK(SIGN(&m) == HL_EJOB, "a form of a later version");
-    CHECK(slh_sign((hl_slh)13, secret, &pure, NULL, signature, &work) == HL_EALG, "a set of a later version");
+    CHECK(SIGN(&m, &work) == HL_EJOB, "a form of a later version");
+    CHECK(hl_slh_sign((hl_slh)13, secret, &pure, NULL, signature, &work) == HL_EALG, "a set of a later version");
     CHECK(are_all(signature, sizeof signature, POISON), "something was written");
     bad = work;
     bad.is_stopped = stop_later;
     bad.context = &left;
-    CHECK(VERIFY(&bad) == HL_ESTOPPED && valid == 0, "stopped verifying");
+    CHECK(SIGN(&pure, &bad) == HL_ESTOPPED && are_all(signature, nbytes, 0), "stopped");
+    left = 0;
+    CHECK(hl_slh_verify_many(set->set, key, 0, &pure, signatures, &nbytes, 1, &valid, &bad) == HL_ESTOPPED &&
+          valid == 0, "stopped verifying");
+    left = 0;
+    memset(other, POISON, sizeof other);
+    CHECK(hl_slh_keygen(set->set, seeds, other, &bad) == HL_ESTOPPED && are_all(other, set->secret_nbytes, 0),
+          "stopped making a key");
     secret[4 * set->n - 1] ^= 1; /* of PK.root */
     memset(signature, POISON, sizeof signature);
-    CHECK(SIGN(&pure) == HL_ESTATE && are_all(signature, nbytes, 0), "a public key of another");
+    CHECK(SIGN(&pure, &work) == HL_ESTATE && are_all(signature, nbytes, 0), "a public key of another");
     CHECK(hl_slh_find((hl_slh)0) == NULL && hl_slh_find((hl_slh)13) == NULL, "no such set");
 #undef SIGN
-#undef VERIFY
 }
 
 int main(int argc, char **argv)
@@ -237,11 +238,11 @@ int main(int argc, char **argv)
         CHECK(info->set == set && hl_slh_begin_keygen(&task, set, seeds, secret) == (is_built(info) ? HL_OK : HL_EALG),
               "%s", info->name);
     }
-    if (!has_calls(hl_slh_verify_many(HL_SLH_SHA2_128F, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL))) {
+    if (!has_calls(hl_slh_verify(HL_SLH_SHA2_128F, NULL, NULL, NULL, 0, NULL))) {
         uint8_t valid;
         CHECK(hl_slh_find(HL_SLH_SHA2_128F) == NULL &&
-                  slh_keygen(HL_SLH_SHA2_128F, seeds, secret, &work) == HL_EALG &&
-                  slh_sign(HL_SLH_SHA2_128F, secret, &pure, NULL, signature, &work) == HL_EALG &&
+                  hl_slh_keygen(HL_SLH_SHA2_128F, seeds, secret, &work) == HL_EALG &&
+                  hl_slh_sign(HL_SLH_SHA2_128F, secret, &pure, NULL, signature, &work) == HL_EALG &&
                   hl_slh_verify_many(HL_SLH_SHA2_128F, secret, 0, &pure, NULL, NULL, 0, &valid, &work) == HL_EALG,
               "left out");
         return test_end();

@@ -128,12 +128,12 @@ static void expect_isas(const char *names)
             name[length] = '\0';
             test_case("expected %s", name);
             if (name[0] == '-') {
-                CHECK((isa_named(name + 1) & hl_isas_available()) == 0, "%s counts as available", name + 1);
+                CHECK((hl_isa_named(name + 1) & hl_isas_available()) == 0, "%s counts as available", name + 1);
                 names += length + (names[length] != '\0');
                 continue;
             }
-            if (CHECK(isa_named(name) != 0, "this build has no instruction set %s", name))
-                CHECK((isa_named(name) & hl_isas_available()) != 0, "this machine has no %s", name);
+            if (CHECK(hl_isa_named(name) != 0, "this build has no instruction set %s", name))
+                CHECK((hl_isa_named(name) & hl_isas_available()) != 0, "this machine has no %s", name);
         }
         names += length + (names[length] != '\0');
     }
@@ -215,34 +215,6 @@ int test_hmac(hl_alg alg, const char *what)
         return 1;
     test_skip("%s (HMAC is left out)", what);
     return 0;
-}
-
-hl_isas isa_named(const char *name)
-{
-    for (size_t i = 0; i < hl_isa_count(); i++)
-        if (strcmp(hl_isa_name(i), name) == 0)
-            return (hl_isas)1 << i;
-    return 0;
-}
-
-static hl_slh_task slh_task;
-
-static hl_status finish_slh_task(hl_status status, const hl_slh_work *work)
-{
-    for (uint32_t part = 0; status == HL_OK && part < slh_task.nparts; part++)
-        status = hl_slh_part(&slh_task, part, work->scratch, work->scratch_nbytes);
-    return status == HL_OK ? hl_slh_end(&slh_task, work->scratch, work->scratch_nbytes) : status;
-}
-
-hl_status slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work)
-{
-    return finish_slh_task(hl_slh_begin_keygen(&slh_task, set, seeds, secret), work);
-}
-
-hl_status slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message, const uint8_t *randomness,
-                   uint8_t *signature, const hl_slh_work *work)
-{
-    return finish_slh_task(hl_slh_begin_sign(&slh_task, set, secret, message, randomness, signature), work);
 }
 
 int has_calls(hl_status status)

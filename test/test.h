@@ -64,12 +64,6 @@ const hl_alg_info *body_alg(hl_body body);
 int test_alg(hl_alg alg, const char *what);
 /* The same for its HMAC and PBKDF2. */
 int test_hmac(hl_alg alg, const char *what);
-/* The set of the instruction set of that name; 0 if this build has none of that name. */
-hl_isas isa_named(const char *name);
-/* Keys and signatures, made by this thread alone. */
-hl_status slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work);
-hl_status slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message, const uint8_t *randomness,
-                   uint8_t *signature, const hl_slh_work *work);
 /* The same for calls without an algorithm of their own. `status` is that of one with wrong arguments. */
 int has_calls(hl_status status);
 /* Another algorithm with an HMAC, and with another body unless HL_ALGORITHMS leaves one body; `alg` if it is alone,

@@ -234,10 +234,10 @@ static int child_slh(void)
     const hl_slh_work work = {slh.scratch[0], sizeof slh.scratch[0], NULL, NULL};
 
     several = of_several_lanes();
-    const hl_status status = slh_keygen(set, random_pool(48), slh.secret, &work);
+    const hl_status status = hl_slh_keygen(set, random_pool(48), slh.secret, &work);
     if (status == HL_EALG) /* a build without its hash */
         return 0;
-    if (slh_sign(set, slh.secret, &message, NULL, slh.right, &work) != HL_OK ||
+    if (hl_slh_sign(set, slh.secret, &message, NULL, slh.right, &work) != HL_OK ||
         hl_slh_begin_sign(&slh.task, set, slh.secret, &message, NULL, slh.signature) != HL_OK)
         return 1;
     const int any_wrong = run_threads(run_part);

@@ -204,10 +204,10 @@ typedef enum hl_status {
     HL_ENULL,   /* a pointer is NULL where bytes are to be read or written */
     HL_ELENGTH, /* a message is longer than HL_MESSAGE_MAX_NBYTES, or a size does not fit size_t */
     HL_ESTATE,  /* a context, key or task was not initialised, is already final, or has another algorithm than the
-                 * others; hl_slh_end: the signature is not right */
+                 * others; hl_slh_sign: what it made is not right */
     HL_EISA,    /* an instruction set is unknown, or this machine lacks it */
     HL_EKERNEL, /* the given kernel does not implement the algorithm's body */
-    HL_ETAG,    /* hl_slh_verify_many: a signature does not belong to its message and key */
+    HL_ETAG,    /* hl_hmac_verify: the tag does not belong to the message. hl_slh_verify: the signature does not */
     HL_EJOB,    /* hl_run: a field is of a later version, or two fields contradict each other */
     HL_EIMPORT, /* the bytes are not an exported stream, or are of a later version */
     HL_ESTOPPED /* the caller's function ended the call */
@@ -362,16 +362,21 @@ HL_CALL hl_status hl_hmac_key_init(hl_hmac_key *key, hl_alg alg, const void *sec
 /* Overwrites the key with zeros. NULL is ignored. */
 HL_API void hl_hmac_key_wipe(hl_hmac_key *key);
 
-/* A tag has the algorithm's digest_nbytes bytes. If a protocol truncates tags, take the first bytes (FIPS 198-1 section
- * 5), 10 at least (RFC 2104 section 5). Compare tags by hl_equal, over the length that the protocol says, never that of
- * a received tag. A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block precedes it.
- * A key that is not initialised is HL_ESTATE. */
+/* A tag has the algorithm's digest_nbytes bytes; if a protocol truncates tags, take the first bytes (FIPS 198-1 section
+ * 5). A message may have up to HL_MESSAGE_MAX_NBYTES - block_nbytes bytes, as the key's block precedes it. A key that
+ * is not initialised is HL_ESTATE. */
 
 /* tag = HMAC(key, data[0 .. nbytes - 1]). */
 HL_CALL hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8_t *tag);
 /* tags[i] = HMAC(key, messages[i]), i = 0 .. count - 1, both hashes of all messages side by side in lanes. Tag i is
  * written at tags + i * digest_nbytes. For a key of each message, and for rows, use hl_run. */
 HL_CALL hl_status hl_hmac_many(const hl_hmac_key *key, const hl_slice *messages, size_t count, uint8_t *tags);
+/* HL_OK if tag[0 .. tag_nbytes - 1] are the first bytes of the message's tag, else HL_ETAG. The time does not depend on
+ * where they differ. tag_nbytes is the length that the protocol says, never the length of a received tag: from 10
+ * bytes, the least that RFC 2104 section 5 allows, to digest_nbytes. Any other length is HL_ELENGTH. */
+HL_CALL hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
+                                size_t tag_nbytes);
+
 /* A message that arrives in parts. It holds no pointer, not even to the key, and may be copied; the copy is
  * independent. It is as secret as the key: wipe a context that is dropped before hl_hmac_final has wiped it. */
 typedef struct hl_hmac_ctx {
@@ -415,6 +420,8 @@ typedef uint32_t hl_isas;
 HL_API size_t      hl_isa_count(void);
 /* "scalar", "sse2", "avx2", "avx512", "sha"; NULL beyond the last. */
 HL_API const char *hl_isa_name(size_t i);
+/* The set of the one instruction set of that name (exact, lower case); 0 if this build has none of that name. */
+HL_API hl_isas     hl_isa_named(const char *name);
 /* The instruction sets that this machine and its operating system can run. */
 HL_API hl_isas     hl_isas_available(void);
 /* The instruction sets that may be chosen now: all available ones, or those that hl_restrict left. */
@@ -605,33 +612,41 @@ typedef struct hl_slh_message {
     uint32_t    prehash;       /* with HL_SLH_PREHASH: an hl_alg, one of SHA-2, SHA-3 and SHAKE (HL_EALG) */
 } hl_slh_message;
 
-/* The memory of hl_slh_verify_many, and a function that may stop it. */
+/* The memory of a call, and a function that may stop the call. */
 typedef struct hl_slh_work {
-    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time */
+    void   *scratch;                    /* hl_slh_scratch_nbytes() bytes or more, for one call at a time; wiped after
+                                         * calls that have secrets */
     size_t  scratch_nbytes;             /* HL_ELENGTH if it is less */
     int   (*is_stopped)(void *context); /* asked every few milliseconds; unless it answers 0, the call returns
-                                         * HL_ESTOPPED, and `valid` is zeros. NULL: not asked. It must return: it
-                                         * may not leave by longjmp or an exception. */
+                                         * HL_ESTOPPED, and what it was to write is zeros. NULL: not asked. It must
+                                         * return: it may not leave by longjmp or an exception. */
     void   *context;
 } hl_slh_work;
 HL_API size_t hl_slh_scratch_nbytes(void);
 
-/* Verifies signatures side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] =
- * 1 or 0; 0 also for a length that is not signature_nbytes. HL_OK if all are valid, else HL_ETAG. */
+/* The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Writes
+ * secret_nbytes bytes, of which the last public_nbytes are the public key. */
+HL_CALL hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work);
+/* Signs. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL (deterministic: PK.seed in their
+ * place). The signature is verified before the call returns: HL_ESTATE, and zeros, if the machine erred, or if the
+ * secret key's public part does not belong to it. */
+HL_CALL hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message,
+                              const uint8_t *randomness, uint8_t *signature, const hl_slh_work *work);
+/* HL_OK if the signature is one of the message and the key, else HL_ETAG. A length that is not signature_nbytes is
+ * HL_ETAG, too. */
+HL_CALL hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message,
+                                const uint8_t *signature, size_t signature_nbytes, const hl_slh_work *work);
+/* Many signatures, side by side. The key of signature i is at public_keys + i * key_stride (0: one key). valid[i] = 1
+ * or 0. HL_OK if all are valid, else HL_ETAG. */
 HL_CALL hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride,
                                      const hl_slh_message *messages, const uint8_t *const signatures[],
                                      const size_t signature_nbytes[], size_t count, uint8_t *valid,
                                      const hl_slh_work *work);
 
-/* Makes a key or a signature, by one thread or many. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
+/* One key or one signature by many threads. hl_slh_begin_keygen or hl_slh_begin_sign fills in the task; then
  * hl_slh_part(task, i, ...) for each i = 0 .. task->nparts - 1, in any order, by any threads, each with a scratch of
- * its own, which is wiped; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's
- * secret and signature. It is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up.
- *
- * The key of three secret random seeds of n bytes: seeds = SK.seed, SK.prf, PK.seed (slh_keygen_internal). Its last
- * public_nbytes are the public key. randomness: n fresh random bytes (hedged, what FIPS 205 advises), or NULL
- * (deterministic: PK.seed in their place). hl_slh_end verifies the signature: HL_ESTATE, and zeros, if the machine
- * erred, or if the secret key's public part does not belong to it. */
+ * its own; then hl_slh_end. A part takes about half a millisecond. The task points at the caller's secret and
+ * signature. It is as secret as the key: hl_slh_end wipes it, or hl_slh_drop, for a task that is given up. */
 typedef struct hl_slh_task {
     uint32_t set;    /* an hl_slh, or 0: not begun, or ended */
     uint32_t nparts;

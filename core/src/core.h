@@ -100,6 +100,13 @@ HLI_INLINE void hli_wipe(void *p, size_t nbytes)
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 
+HLI_INLINE int hli_same_text(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
 /* Number of zero bits at the lower (ctz) and upper (clz) end of x, which is not 0. RISC-V without Zbb has no
  * instruction for them, and there the builtins call into the compiler's library. */
 HLI_INLINE unsigned hli_ctz32(uint32_t x)

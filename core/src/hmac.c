@@ -11,6 +11,7 @@
 enum {
     IPAD = 0x36,
     OPAD = 0x5c,
+    SHORTEST_TAG_NBYTES = 10,
     COPY_NBYTES = 288, /* burned after a copy: covers the frames of the C library's functions */
     COUNT = 96 /* streams that are handed to the driver at once */
 };
@@ -105,6 +106,25 @@ hl_status hl_hmac(const hl_hmac_key *key, const void *data, size_t nbytes, uint8
     tag_one(kernel, info, key, data, nbytes, tag);
     hli_forget_one(kernel);
     return HL_OK;
+}
+
+hl_status hl_hmac_verify(const hl_hmac_key *key, const void *data, size_t nbytes, const uint8_t *tag,
+                         size_t tag_nbytes)
+{
+    uint8_t right[HL_DIGEST_MAX_NBYTES];
+
+    if (key == NULL || tag == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = alg_of(key);
+    if (info == NULL)
+        return HL_ESTATE;
+    if (tag_nbytes < SHORTEST_TAG_NBYTES || tag_nbytes > info->digest_nbytes)
+        return HL_ELENGTH;
+    hl_status status = hl_hmac(key, data, nbytes, right);
+    if (status == HL_OK) /* no branch on the result: the caller decides whether to branch */
+        status = (hl_status)(HL_ETAG * (1 - hl_equal(right, tag, tag_nbytes)));
+    hli_wipe(right, sizeof right); /* the right tag of a message that the key's owner may never have sent */
+    return status;
 }
 
 /* Not inlined: its frame, where i686 keeps words of the key, is burned. */

@@ -142,6 +142,14 @@ const char *hl_isa_name(size_t i)
     return i < ISA_COUNT ? isas[i].name : NULL;
 }
 
+hl_isas hl_isa_named(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < ISA_COUNT; i++)
+        if (hli_same_text(isas[i].name, name))
+            return (hl_isas)1 << i;
+    return 0;
+}
+
 hl_isas hl_isas_available(void)
 {
     return hli_choice() >> CHOICE_AVAILABLE & BUILT_ISAS;

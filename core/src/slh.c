@@ -101,6 +101,7 @@ struct scratch {
     uint8_t models[LEAVES * ROW_NBYTES]; /* of rows */
     uint16_t order[MAX_CHAINS];
     uint8_t digits[MAX_CHAINS];
+    hl_slh_task task;
     struct seeded seeded[LEAVES];
     struct group group;
 };
@@ -1059,6 +1060,55 @@ static hl_status check_work(const hl_slh_work *work)
 static int is_stopped(const hl_slh_work *work)
 {
     return work->is_stopped != NULL && work->is_stopped(work->context) != 0;
+}
+
+/* All parts of a task that was begun, and its end. */
+static hl_status run(hl_slh_task *task, uint8_t *written, size_t nbytes, const hl_slh_work *work)
+{
+    for (uint32_t part = 0; part < task->nparts; part++) {
+        hl_status status = is_stopped(work) ? HL_ESTOPPED
+                                            : hl_slh_part(task, part, work->scratch, work->scratch_nbytes);
+        if (status != HL_OK) {
+            hl_slh_drop(task);
+            hli_wipe(written, nbytes);
+            return status;
+        }
+    }
+    return hl_slh_end(task, work->scratch, work->scratch_nbytes);
+}
+
+hl_status hl_slh_keygen(hl_slh set, const uint8_t *seeds, uint8_t *secret, const hl_slh_work *work)
+{
+    hl_status status = check_work(work);
+
+    if (status != HL_OK)
+        return status;
+    hl_slh_task *task = &scratch_in(work->scratch, work->scratch_nbytes)->task;
+    status = hl_slh_begin_keygen(task, set, seeds, secret);
+    return status != HL_OK ? status : run(task, secret, hl_slh_find(set)->secret_nbytes, work);
+}
+
+hl_status hl_slh_sign(hl_slh set, const uint8_t *secret, const hl_slh_message *message, const uint8_t *randomness,
+                      uint8_t *signature, const hl_slh_work *work)
+{
+    const hl_slh_info *info = hl_slh_find(set);
+    hl_status status = check_work(work);
+
+    if (!HLI_ALG(slh))
+        return HL_EALG;
+    if (status != HL_OK)
+        return status;
+    hl_slh_task *task = &scratch_in(work->scratch, work->scratch_nbytes)->task;
+    status = hl_slh_begin_sign(task, set, secret, message, randomness, signature);
+    return status != HL_OK ? status : run(task, signature, info->signature_nbytes, work);
+}
+
+hl_status hl_slh_verify(hl_slh set, const uint8_t *public_key, const hl_slh_message *message, const uint8_t *signature,
+                        size_t signature_nbytes, const hl_slh_work *work)
+{
+    uint8_t valid;
+
+    return hl_slh_verify_many(set, public_key, 0, message, &signature, &signature_nbytes, 1, &valid, work);
 }
 
 hl_status hl_slh_verify_many(hl_slh set, const uint8_t *public_keys, size_t key_stride, const hl_slh_message *messages,

@@ -9,7 +9,7 @@
 //! Each side's signatures are verified by hashloom, and hashloom's by each side, before anything is timed, but for
 //! sphincsplus, which is older than FIPS 205.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 
 use hashloom_sys::*;
 
@@ -50,30 +50,13 @@ fn work() -> hl_slh_work {
     }
 }
 
-/// Begins a task, does its parts and ends it.
-///
-/// # Safety
-///
-/// What `begin` hands over must be valid, as for the call that it makes.
-unsafe fn make(work: &hl_slh_work, begin: impl FnOnce(*mut hl_slh_task) -> hl_status) {
-    // SAFETY: zeros are a task that was not begun, and the caller vouches for the rest.
-    unsafe {
-        let mut task: hl_slh_task = std::mem::zeroed();
-        assert_eq!(begin(&mut task), HL_OK);
-        for part in 0..task.nparts {
-            assert_eq!(hl_slh_part(&mut task, part, work.scratch, work.scratch_nbytes), HL_OK);
-        }
-        assert_eq!(hl_slh_end(&mut task, work.scratch, work.scratch_nbytes), HL_OK);
-    }
-}
-
 fn hashloom(info: &'static hl_slh_info) -> Side {
     let (n, seeds) = (info.n as usize, [7_u8; 96]);
     let mut secret = vec![0; info.secret_nbytes];
     let (a, b, c) = (work(), work(), work());
     // SAFETY: all pointers are to arrays of the sizes that `info` says.
     unsafe {
-        make(&a, |task| hl_slh_begin_keygen(task, info.set, seeds.as_ptr(), secret.as_mut_ptr()));
+        assert_eq!(hl_slh_keygen(info.set, seeds.as_ptr(), secret.as_mut_ptr(), &a), HL_OK);
     }
     let (public, mut made) = (secret[2 * n..].to_vec(), secret.clone());
     Side {
@@ -81,19 +64,18 @@ fn hashloom(info: &'static hl_slh_info) -> Side {
         public,
         // SAFETY: as above.
         keygen: Box::new(move || unsafe {
-            make(&a, |task| hl_slh_begin_keygen(task, info.set, seeds.as_ptr(), made.as_mut_ptr()));
+            assert_eq!(hl_slh_keygen(info.set, seeds.as_ptr(), made.as_mut_ptr(), &a), HL_OK);
         }),
         sign: Box::new(move || {
             let mut signature = vec![0; info.signature_nbytes];
             let (to, key, none) = (signature.as_mut_ptr(), secret.as_ptr(), std::ptr::null());
             // SAFETY: as above.
-            unsafe { make(&b, |task| hl_slh_begin_sign(task, info.set, key, &message(), none, to)) };
+            assert_eq!(unsafe { hl_slh_sign(info.set, key, &message(), none, to, &b) }, HL_OK);
             signature
         }),
         // SAFETY: as above.
         verify: Box::new(move |key, signature| unsafe {
-            let (mut valid, all, n) = (0, signature.as_ptr(), signature.len());
-            hl_slh_verify_many(info.set, key.as_ptr(), 0, &message(), &all, &n, 1, &mut valid, &c) == HL_OK
+            hl_slh_verify(info.set, key.as_ptr(), &message(), signature.as_ptr(), signature.len(), &c) == HL_OK
         }),
     }
 }
@@ -242,8 +224,7 @@ fn main() {
     if tier != "here" {
         let names = tier.split(',').map(|name| CString::new(name).unwrap());
         // SAFETY: the names end with zeros.
-        let is = |i, name: &CString| unsafe { CStr::from_ptr(hl_isa_name(i)) } == name.as_c_str();
-        let isas = names.fold(0, |isas, name| isas | (0..hl_isa_count()).find(|&i| is(i, &name)).map_or(0, |i| 1 << i));
+        let isas = names.fold(0, |isas, name| isas | unsafe { hl_isa_named(name.as_ptr()) });
         assert_eq!(hl_restrict(isas), HL_OK, "{tier}: not here");
     }
     println!("| {tier} | | keygen ms | sign ms | verify ms | verify_many ms |\n|---|---|---|---|---|---|");

@@ -9,7 +9,7 @@
 
 TEXT ·hli_ripemd160_blocks_neon_x2(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4401:
+LFB4402:
 	SUB $656, R26, R26
 	CBZ R2, L1
 	MOVD $hli_ripemd160_k<>+0(SB), R3
@@ -3704,7 +3704,7 @@ L3:
 L1:
 	ADD $656, R26, R26
 	RET
-LFE4401:
+LFE4402:
 
 DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
 DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1

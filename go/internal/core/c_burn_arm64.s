@@ -8,15 +8,15 @@
 #include "textflag.h"
 
 TEXT ·hli_burn_stack(SB), NOSPLIT, $0-0
-LFB33:
+LFB34:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_go_wipe_below(SB)
 	MOVD.P 16(R26), R30
 	RET
-LFE33:
+LFE34:
 
 TEXT ·hli_clear_registers(SB), NOSPLIT, $0-0
-LFB34:
+LFB35:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_clear_vectors(SB)
 	MOVD ZR, R0
@@ -39,4 +39,4 @@ LFB34:
 	MOVD ZR, R17
 	MOVD.P 16(R26), R30
 	RET
-LFE34:
+LFE35:
