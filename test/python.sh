@@ -97,8 +97,8 @@ tested() {
         done
     fi
     into "$name" &&
-        (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider --ignore "$root/python/store/tests/cluster" \
-            "$root/python/tests" "$root/python/store/tests")
+        (cd "$logs" && "$name/bin/python" -m pytest -q -rs -p no:cacheprovider \
+            --ignore "$root/python/store/tests/cluster" "$root/python/tests" "$root/python/store/tests")
 }
 
 # Offsets of 64 bits. It takes 8 GiB of memory.

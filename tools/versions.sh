@@ -19,8 +19,9 @@ found() { # WHERE VERSION
 }
 
 found web/npm/package.json "$(sed -n 's/^  "version": "\(.*\)",$/\1/p' web/npm/package.json)"
-found python/store/pyproject.toml "$(sed -n 's/^version = "\(.*\)"$/\1/p' python/store/pyproject.toml)"
-found "python/store/pyproject.toml: pyhashloom" "$(sed -n 's/.*"pyhashloom==\([^"]*\)".*/\1/p' python/store/pyproject.toml)"
+store=python/store/pyproject.toml
+found $store "$(sed -n 's/^version = "\(.*\)"$/\1/p' $store)"
+found "$store: pyhashloom" "$(sed -n 's/.*"pyhashloom==\([^"]*\)".*/\1/p' $store)"
 found python/Cargo.toml "$(sed -n 's/^version = "\(.*\)"$/\1/p' python/Cargo.toml)"
 part() { sed -n "s/^#define HL_VERSION_$1 *\([0-9]*\)$/\1/p" core/include/hashloom.h; }
 # The numbers of the header have no suffix such as -rc.1.

@@ -10,8 +10,8 @@
 # (glibc 2.17) and musllinux_1_1, whatever this machine has. source: no wheel. Without a target the wheel is this
 # machine's, with its own compiler. The wheel is built without a network, from the source distribution alone.
 #
-# It needs maturin and flit_core, and ziglang for the targets named above: pip install 'maturin>=1.9,<2' flit_core ziglang. PYTHON names the
-# interpreter of a free-threaded wheel (python3.14t); all others share one wheel.
+# It needs maturin and flit_core, and ziglang for the targets named above: pip install 'maturin>=1.9,<2' flit_core
+# ziglang. PYTHON names the interpreter of a free-threaded wheel (python3.14t); all others share one wheel.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 prove=$PWD/test/proof/prove.py

@@ -581,7 +581,8 @@ def test_s3_journal_of_another_endpoint(bucket, server, tmp_path):
 
 def place_of(url, options):
     async def run():
-        async with pyhashloom_store._objects.Store(url, options, pyhashloom_store._objects.Limits(1, 1, 1, 0)) as opened:
+        limits = pyhashloom_store._objects.Limits(1, 1, 1, 0)
+        async with pyhashloom_store._objects.Store(url, options, limits) as opened:
             return opened.place()
 
     return asyncio.run(run())

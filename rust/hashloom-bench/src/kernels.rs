@@ -21,7 +21,8 @@ use crate::timing::{self, Effort, Work};
 /// A kernel is one block function (of SHA-1, of SHA-256, …) for one instruction set and a number of messages side by
 /// side, its lanes. hashloom chooses the kernel that is best for the number of messages and the make of the CPU.
 #[derive(Debug, Args)]
-#[command(mut_arg("isa", isa::shown), after_long_help = HELP, mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
+#[command(mut_arg("isa", isa::shown), after_long_help = HELP,
+    mut_args(|arg| if is_effort(&arg) { arg.requires("bench") } else { arg }))]
 pub struct Kernels {
     /// List only kernels of this algorithm; can be given several times
     #[arg(short, long = "algorithm", value_name = "NAME", value_parser = names::ANY)]

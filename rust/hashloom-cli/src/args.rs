@@ -33,7 +33,8 @@ use crate::tree::Tree;
 /// SHA-256 alone keeps a modern CPU mostly idle.
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(override_usage = "hashloom <COMMAND>\n       hashloom <PATH>...", after_help = EXAMPLES, after_long_help = format!("{WITHOUT}\n\n{EXAMPLES}"))]
+#[command(override_usage = "hashloom <COMMAND>\n       hashloom <PATH>...", after_help = EXAMPLES,
+    after_long_help = format!("{WITHOUT}\n\n{EXAMPLES}"))]
 pub struct Arguments {
     #[command(flatten)]
     pub isa: Isa,

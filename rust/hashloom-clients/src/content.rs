@@ -154,8 +154,8 @@ impl Content {
     }
 
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
-    /// pieces may be out of date. A file that could not be opened, or was [`Unstable`](hashloom_torrent::FileState::Unstable), is
-    /// not listed.
+    /// pieces may be out of date. A file that could not be opened, or was
+    /// [`Unstable`](hashloom_torrent::FileState::Unstable), is not listed.
     pub fn changed(&self, report: &Report) -> Vec<usize> {
         let now = |stat: &Stat| (*stat != ABSENT).then_some(stat.fingerprint);
         let files = self.files.iter().zip(&report.looks).enumerate();

@@ -53,8 +53,8 @@ pub const TEXTS: &[&str] = &["asc", "csv", "json", "list", "lst", "txt", "xml"];
 pub fn is_list(name: &[u8]) -> bool {
     /// Algorithms that this program lacks, families of algorithms, and words for checksums.
     const WORDS: &str = "adler32 aich b2 b3 blake2 checksum checksums chksum cksum crc crc32 crc32c crc64 \
-        digest digests ed2k gost hash hashes k12 md2 md4 ripemd rmd sfv sha sha2 sha3 shake skein streebog sum sums tiger tth \
-        whirlpool xxh xxh3 xxh32 xxh64 xxh128";
+        digest digests ed2k gost hash hashes k12 md2 md4 ripemd rmd sfv sha sha2 sha3 shake skein streebog sum sums \
+        tiger tth whirlpool xxh xxh3 xxh32 xxh64 xxh128";
     /// What the names of programs' lists begin with: `SHASUMS256`, `md5sums`.
     const BEFORE_SUMS: &[&str] = &["b2", "b3", "blake", "check", "ck", "crc", "hash", "md", "rmd", "sha", "xxh"];
     /// Further endings behind the name of a list: signed, compressed, on a page.

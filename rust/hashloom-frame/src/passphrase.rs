@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Asks for a passphrase. Its bytes go straight into memory that is overwritten when dropped. That memory does not grow,
-//! as growing leaves copies behind.
+//! Asks for a passphrase. Its bytes go straight into memory that is overwritten when dropped. That memory does not
+//! grow, as growing leaves copies behind.
 
 use zeroize::Zeroizing;
 

@@ -82,7 +82,8 @@ pub fn tell_origin(options: &Options) {
         // Best effort: a failure changes nothing.
         let _ = writeln!(
             io::stderr().lock(),
-            "note: of files on a removable disk, {} of {} were read from memory, not from the disk; --uncached reads the disk",
+            "note: of files on a removable disk, {} of {} were read from memory, not from the disk; --uncached reads \
+            the disk",
             size(nbytes - nbytes_of_disks),
             size(nbytes),
         );

@@ -382,9 +382,12 @@ impl fmt::Display for BadLine {
                 write!(f, "a digest of {nbytes} bytes in base64, which no algorithm asked for has")
             }
             BadLine::Algorithm { name } => unread::tell(name, f),
-            BadLine::FileHash => f.write_str("not as the first line of Get-FileHash says, with an algorithm, a digest and a path"),
+            BadLine::FileHash => {
+                f.write_str("not as the first line of Get-FileHash says, with an algorithm, a digest and a path")
+            }
             BadLine::Cut => f.write_str(
-                "PowerShell has cut the path to the width of its window; make the list anew: Get-FileHash * | Export-Csv list.csv",
+                "PowerShell has cut the path to the width of its window; make the list anew: Get-FileHash * | \
+                Export-Csv list.csv",
             ),
             BadLine::Form { name } => write!(f, "not as in other lists of {name}"),
             BadLine::NoDigest => f.write_str("no digest of the file that the line names"),
@@ -394,7 +397,9 @@ impl fmt::Display for BadLine {
                 "some lines of the list end with NUL and some with a line feed; make the list anew, without --zero",
             ),
             BadLine::Unsigned => f.write_str("the list has digests outside the text that OpenPGP has signed"),
-            BadLine::OnlyLength { name } => write!(f, "only the length of {name} is known, which tells nothing of its bytes"),
+            BadLine::OnlyLength { name } => {
+                write!(f, "only the length of {name} is known, which tells nothing of its bytes")
+            }
             BadLine::Escape => f.write_str("a backslash in the name that is followed by none of n, r and \\"),
         }
     }

@@ -17,7 +17,8 @@ use super::Kind;
 /// Prints the digest alone for one file, or for standard input if no file is named; prints a line with the name for
 /// each of several files. As on Solaris, there are only short options, and none after the first file.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, override_usage = "hashloom digest -l\n       hashloom digest [-v] -a ALGORITHM [FILE]...")]
+#[command(after_long_help = HELP,
+    override_usage = "hashloom digest -l\n       hashloom digest [-v] -a ALGORITHM [FILE]...")]
 pub struct Digest {
     /// The algorithm
     #[arg(short, value_name = "ALGORITHM", required_unless_present = "list", value_parser = super::Names(Kind::Digest))]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Reads the key of `mac` from a file, or makes it of a passphrase. The bytes go straight into memory that is overwritten
-//! when dropped. That memory does not grow, as growing leaves copies behind.
+//! Reads the key of `mac` from a file, or makes it of a passphrase. The bytes go straight into memory that is
+//! overwritten when dropped. That memory does not grow, as growing leaves copies behind.
 
 use std::path::Path;
 

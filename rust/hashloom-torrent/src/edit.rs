@@ -174,8 +174,8 @@ impl fmt::Display for EditError {
             ),
             EditError::SameName { name } => write!(
                 f,
-                "the name {} is also that of the only file in the torrent's folder: clients would take the folder for a \
-                 single file. Give another name",
+                "the name {} is also that of the only file in the torrent's folder: clients would take the folder for \
+                a single file. Give another name",
                 quoted(name.as_bytes())
             ),
             EditError::Unreadable(error) => write!(f, "the edited torrent could not be read: {error}"),

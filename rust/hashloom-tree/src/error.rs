@@ -222,8 +222,8 @@ impl fmt::Display for ParameterFault {
                 write!(f, "part size: expected parts so long that there are at most {most}, found {part_nbytes} bytes")
             }
             ParameterFault::Etag => f.write_str(
-                "ETag: expected 32 hexadecimal digits, a minus sign and the number of parts, 1 to 10000; an ETag without \
-                 a minus sign is the MD5, or not of the content",
+                "ETag: expected 32 hexadecimal digits, a minus sign and the number of parts, 1 to 10000; an ETag \
+                without a minus sign is the MD5, or not of the content",
             ),
             ParameterFault::SaltTooLong { nbytes, most } => {
                 write!(f, "salt: expected up to {most} bytes, found {nbytes} bytes")

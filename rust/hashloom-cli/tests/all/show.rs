@@ -169,7 +169,14 @@ fn many_torrents_and_those_that_cannot_be_read() {
     assert!(pages[0].starts_with("alice.txt\n") && pages[1].starts_with("Leaves of Grass"), "{}", stdout(&output));
     let errors: Vec<&str> = stderr(&output).lines().collect();
     assert_eq!(errors.len(), 2);
-    assert!(errors[0].ends_with("corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the name of the file or folder"), "{}", errors[0]);
+    assert!(
+        errors[0].ends_with(
+            "corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the \
+        name of the file or folder"
+        ),
+        "{}",
+        errors[0]
+    );
     assert!(errors[1].starts_with("hashloom: no.torrent: No such file"), "{}", errors[1]);
     let output = show([&path("alice.torrent"), &path("corrupt.torrent"), &path("numbers.torrent"), &"--json"]);
     assert_eq!(status(&output), 2);

@@ -107,8 +107,8 @@ fn a_list_of_another_algorithm_gets_a_hint() {
         (1, "a: FAILED\nb: FAILED\n".to_owned(), format!("{warning}{hint}"))
     };
     let of_32 = "hashloom: hint: no line names its algorithm, so digests of 32 bytes (64 hexadecimal digits) count as \
-                 sha256. If they are of sha512-256, sha3-256, keccak-256, shake128, sm3, blake2b-256, blake2s or blake3, \
-                 name it: hashloom check --algorithm NAME";
+                 sha256. If they are of sha512-256, sha3-256, keccak-256, shake128, sm3, blake2b-256, blake2s or \
+                 blake3, name it: hashloom check --algorithm NAME";
     let of_20 = "hashloom: hint: no line names its algorithm, so digests of 20 bytes (40 hexadecimal digits) count as \
                  sha1. If they are of ripemd160, name it: hashloom check --algorithm ripemd160 l\n";
     for options in [&[][..], &["--base64"]] {
@@ -177,7 +177,8 @@ fn lists_of_windows() {
     assert_eq!(
         check(
             &format!(
-                "\r\nAlgorithm Hash Path\r\n--- --- ---\r\nSHA256 {a} C:\\x\\pkg\\a\r\nSHA256 {b} C:\\x\\pkg\\sub\\b c\r\n"
+                "\r\nAlgorithm Hash Path\r\n--- --- ---\r\nSHA256 {a} C:\\x\\pkg\\a\r\nSHA256 \
+                 {b} C:\\x\\pkg\\sub\\b c\r\n"
             ),
             &[]
         ),
@@ -823,8 +824,8 @@ fn files_with_known_digests() {
             2,
             2,
             "hashloom: lists/odd: WARNING: 2 lines are improperly formatted\n\
-             hashloom: lists/odd: 4: not compared: a digest of 40 hexadecimal digits, which no algorithm asked for has; \
-             name it: --algorithm sha1 or ripemd160\n\
+             hashloom: lists/odd: 4: not compared: a digest of 40 hexadecimal digits, which no algorithm asked for \
+             has; name it: --algorithm sha1 or ripemd160\n\
              hashloom: lists/odd: WARNING: 1 line is not compared: a file may be known all the same\n"
         )
     );
@@ -1087,7 +1088,8 @@ fn lines_outside_of_a_signed_text() {
     let folder = folder(&["a", "b"]);
     let line = |name: &str| format!("{}  {name}\n", sha256(name));
     let signed = format!(
-        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{}-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n",
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n{}-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP \
+        SIGNATURE-----\n",
         line("a")
     );
     let (blanks, json) = ("\n".repeat(100_000), json!({ "path": "b", "digests": { "sha256": sha256("b") } }));

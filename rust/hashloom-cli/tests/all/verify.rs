@@ -57,7 +57,10 @@ fn real_torrents_that_are_not() {
     let output = verify([&fixtures().join("corrupt.torrent"), &fixtures()]);
     output.ends(2).prints("");
     assert!(
-        stderr(&output).ends_with("corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the name of the file or folder\n"),
+        stderr(&output).ends_with(
+            "corrupt.torrent: info.name, byte 81: this key is missing; expected a string: the \
+            name of the file or folder\n"
+        ),
         "{}",
         stderr(&output)
     );
@@ -135,8 +138,8 @@ fn json_has_all_of_it() {
         "content": path.to_str(), "complete": false, "exact": false, "interrupted": false, "percent": 90.0,
         "pieces":
             {"total": 10, "have": 9, "missing": 0, "bad": 1, "unread": 0, "disputed": 0, "unstable": 0, "unchecked": 0},
-        "bytes":
-            {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unstable": 0, "unchecked": 0},
+        "bytes": {"total": 10000, "have": 9000, "missing": 0, "bad": 1000, "unread": 0, "disputed": 0, "unstable": 0,
+            "unchecked": 0},
         "bytes_read": 10000, "pieces_taken_over": 0, "seconds": 0,
         "ranges": [
             {"state": "have", "first": 0, "last": 2},

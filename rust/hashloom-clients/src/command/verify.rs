@@ -273,7 +273,8 @@ impl Verify {
         let place = self.place(&torrent, given);
         if given.is_none() && !place.path().exists() {
             return Err(format!(
-                "{}: the client has its content in {}, which does not exist here. Give the folder by --data, or say by --map-path what the client calls it",
+                "{}: the client has its content in {}, which does not exist here. Give the folder by --data, or say \
+                by --map-path what the client calls it",
                 display(file),
                 display(place.path())
             ));

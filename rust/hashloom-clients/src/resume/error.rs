@@ -113,7 +113,8 @@ impl fmt::Display for Error {
             }
             Error::Unknown { bitfield } => write!(
                 f,
-                "{neither}; no resume file: neither file-format, progress nor destination is there; no bitfield: {bitfield}"
+                "{neither}; no resume file: neither file-format, progress nor destination is there; no bitfield: \
+                {bitfield}"
             ),
             Error::OtherFormat { expected, found } => write!(f, "expected a {expected}, found a {found}"),
             Error::Version { found, offset } => {
@@ -130,11 +131,13 @@ impl fmt::Display for Error {
             }
             Error::Length { key, offset, expected, found } => write!(
                 f,
-                "{key}, byte {offset}: expected a length of {expected} for this torrent, found {found}: it is damaged or belongs to another torrent"
+                "{key}, byte {offset}: expected a length of {expected} for this torrent, found {found}: it is damaged \
+                or belongs to another torrent"
             ),
             Error::BlockLength { piece_nbytes } => write!(
                 f,
-                "Transmission 3 and 4 count the blocks of pieces of {piece_nbytes} bytes differently: only all pieces or none can be written and read. Let Transmission verify this torrent itself"
+                "Transmission 3 and 4 count the blocks of pieces of {piece_nbytes} bytes differently: only all pieces \
+                or none can be written and read. Let Transmission verify this torrent itself"
             ),
             Error::Elsewhere { path, folder } => write!(
                 f,
@@ -149,7 +152,8 @@ impl fmt::Display for Error {
             ),
             Error::Unfinished { path } => write!(
                 f,
-                "the client has not finished {}, whose pieces would be lost. Take the ending off in the client's settings, or let it check this torrent itself",
+                "the client has not finished {}, whose pieces would be lost. Take the ending off in the client's \
+                settings, or let it check this torrent itself",
                 show(path)
             ),
             Error::NoV2 => write!(f, "Transmission does not know v2 torrents"),

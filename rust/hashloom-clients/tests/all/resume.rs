@@ -276,13 +276,15 @@ fn what_does_not_belong_to_the_torrent_is_refused() {
     assert_eq!(
         error(b""),
         format!(
-            "{neither}byte 0: the input ends, expected a value; no bitfield: a bitfield of 5 pieces has 1 bytes, found 0"
+            "{neither}byte 0: the input ends, expected a value; no bitfield: a bitfield of 5 pieces has 1 bytes, \
+            found 0"
         )
     );
     assert_eq!(
         error(b"\xff"),
         format!(
-            "{neither}byte 0: expected a value, found the byte 0xff; no bitfield: bit 5 is set, but there are only 5 pieces"
+            "{neither}byte 0: expected a value, found the byte 0xff; no bitfield: bit 5 is set, but there are only 5 \
+            pieces"
         )
     );
     assert!(error(b"d4:infodee").contains("neither file-format, progress nor destination is there"));

@@ -51,7 +51,8 @@ pub struct Check {
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times.
     /// A file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the
     /// list. Lists may be manifests and PAR2 files
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg", "ignore_missing", "ignore_case", "strict", "warn"])]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, conflicts_with_all = ["names", "dpkg",
+        "ignore_missing", "ignore_case", "strict", "warn"])]
     only: Vec<PathBuf>,
 
     /// The algorithms of lines that name none, separated by commas
@@ -84,16 +85,19 @@ pub struct Check {
     trusted_key: Option<PathBuf>,
 
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
-    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
+    #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list",
+        "ignore_case", "ignore_missing", "strict", "warn"])]
     names: bool,
 
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
-    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case", "ignore_missing", "strict", "warn"])]
+    #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case",
+        "ignore_missing", "strict", "warn"])]
     dpkg: bool,
 
     /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a
     /// folder site-packages, or all environments below DIR
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg", "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["lists", "names", "dpkg",
+        "only", "algorithms", "directory", "relative_to_list", "ignore_case", "encoding"])]
     python: Option<PathBuf>,
 
     /// Names in each list are relative to the folder that the list is in

@@ -2,11 +2,11 @@
 
 //! `hashloom sum` and `hashloom check`.
 //!
-//! `sum` and `check` have the options, `front` the frame around both. `summing` and `checking` hand files to the engine.
-//! A check takes the lines of a list (`text_lines`) as steps (`reading`), finds the file of each name (`place`), and says
-//! what came of it (`verdict`). `only` is about some files of the lists, and `hashloom PATH` asks it too. `sum` also has
-//! `expect` and `known`; `check` also `par2`, `python`, which finds lists, and `stores` and `dpkg`, whose files `audit`
-//! checks.
+//! `sum` and `check` have the options, `front` the frame around both. `summing` and `checking` hand files to the
+//! engine. A check takes the lines of a list (`text_lines`) as steps (`reading`), finds the file of each name
+//! (`place`), and says what came of it (`verdict`). `only` is about some files of the lists, and `hashloom PATH` asks
+//! it too. `sum` also has `expect` and `known`; `check` also `par2`, `python`, which finds lists, and `stores` and
+//! `dpkg`, whose files `audit` checks.
 
 mod audit;
 pub mod check;

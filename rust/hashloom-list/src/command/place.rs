@@ -55,7 +55,8 @@ impl Read for Refused {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         let why = match self {
             Refused::Name(why @ BadComponent::Network) => format!(
-                "not opened, as a part of the name {why}; if it may be, give that server a drive letter, or put the list there"
+                "not opened, as a part of the name {why}; if it may be, give that server a drive letter, or put the \
+                list there"
             ),
             Refused::Name(why) => format!("not opened, as a part of the name {why}"),
             Refused::CheckedBefore => "the list has this name in two forms, and one file is there".to_owned(),

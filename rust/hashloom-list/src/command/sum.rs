@@ -43,7 +43,8 @@ pub struct Sum {
     paths: Vec<PathBuf>,
 
     /// The algorithms, separated by commas
-    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY, default_value = "sha256")]
+    #[arg(short, long = "algorithm", value_name = "NAME[,NAME]", value_delimiter = ',', value_parser = names::ANY,
+        default_value = "sha256")]
     algorithms: Vec<Algorithm>,
 
     /// Sum all files below folders, in the order of the bytes of their paths
@@ -53,8 +54,8 @@ pub struct Sum {
     /// Compare one PATH with DIGEST, as somebody copied it: hexadecimal or base64, in groups, behind the name of its
     /// algorithm, in a line of a list, in HTML
     #[arg(long, value_name = "DIGEST", action = ArgAction::Append, allow_hyphen_values = true, conflicts_with_all = [
-        "algorithms", "files0_from", "recursive", "include", "exclude", "min_size", "max_size", "known", "unknown", "tag",
-        "base64", "zero", "format",
+        "algorithms", "files0_from", "recursive", "include", "exclude", "min_size", "max_size", "known", "unknown",
+        "tag", "base64", "zero", "format",
     ])]
     expect: Vec<String>,
 
@@ -90,7 +91,8 @@ pub struct Sum {
     unknown: Vec<PathBuf>,
 
     /// Read the names from FILE instead, each ended by NUL, as `find -print0` writes them; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(), value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "paths", value_parser = any_path(),
+        value_hint = ValueHint::FilePath)]
     files0_from: Option<PathBuf>,
 
     /// Follow links in folders, to files and to folders; needs --recursive

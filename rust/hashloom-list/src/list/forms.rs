@@ -60,11 +60,15 @@ impl Form {
     }
 }
 
+#[rustfmt::skip]
 macro_rules! hex {
     (md5) => { "900150983cd24fb0d6963f7d28e17f72" };
     (sha1) => { "a9993e364706816aba3e25717850c26c9cd0d89d" };
     (sha256) => { "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" };
-    (sha512) => { "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f" };
+    (sha512) => {
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd45\
+        4d4423643ce80e2a9ac94fa54ca49f"
+    };
 }
 
 /// A row of the table.
@@ -105,7 +109,8 @@ pub static FORMS: &[Form] = &[
         "below its line `%%%% size,md5,sha256,filename`; pieces (-p) are not verified",
         "list", true, b'%', hashdeep, "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## x\n3,", hex!(md5), ",a.txt\n"),
     form!("mtree", "BSD's mtree, pacman, bsdtar", "<name> size=<length> sha256digest=<hex>",
-        "begins with `#mtree`, `/set` or `.`; vis's escapes in names, as `\\040`; only lengths and digests of files count",
+        "begins with `#mtree`, `/set` or `.`; vis's escapes in names, as `\\040`; only lengths and digests of files \
+        count",
         "mtree", true, 0, mtree, "#mtree\n/set type=file\n. type=dir\n    a.txt size=3 \\\n        sha256digest=",
         hex!(sha256), "\n..\n"),
     form!("debian", "dpkg's .dsc, .changes, .buildinfo; Release", " <hex> <length> <name>",
@@ -161,10 +166,12 @@ pub static FORMS: &[Form] = &[
     form!("file-hash", "PowerShell's Get-FileHash", "Algorithm  Hash  Path",
         "also properties or CSV; the folder that its paths have in common with files here is the current one",
         "list", false, 0, file_hash, "Algorithm : SHA256\r\nHash      : ", hex!(sha256), "\r\nPath      : a.txt\r\n"),
-    form!("dat", "clrmamepro, No-Intro, Redump", "<rom name=\"<name>\" size=\"<length>\" crc=\"<hex>\" sha1=\"<hex>\"/>",
+    form!("dat", "clrmamepro, No-Intro, Redump", "<rom name=\"<name>\" size=\"<length>\" crc=\"<hex>\" \
+        sha1=\"<hex>\"/>",
         "XML, one file a line, here or in a folder of its game; members of archives are not verified",
         "list", true, b'<', dat,
-        "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" sha1=\"",
+        "<?xml version=\"1.0\"?>\n<datafile>\n<game name=\"A\">\n<rom name=\"a.txt\" size=\"3\" crc=\"352441c2\" \
+        sha1=\"",
         hex!(sha1), "\"/>\n</game>\n</datafile>\n"),
     form!("sfv", "cksfv, rhash", "<name> <CRC-32>",
         "in a list NAME.sfv or NAME.crc32, also without zeros at its front; or below a line that begins with `;`",

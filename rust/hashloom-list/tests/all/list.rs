@@ -448,7 +448,12 @@ fn digests_in_base64() {
 
 /// Lines that are nearly right.
 fn line() -> impl Strategy<Value = Vec<u8>> {
-    let hex = prop_oneof![4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"), 2 => Just("qZk+NkcGgWq6PiVxeFDCbJzQ2J0="), 1 => Just("0123"), 1 => Just("")];
+    let hex = prop_oneof![
+        4 => Just("0123456789abcdefABCDEF0123456789abcdefAB"),
+        2 => Just("qZk+NkcGgWq6PiVxeFDCbJzQ2J0="),
+        1 => Just("0123"),
+        1 => Just(""),
+    ];
     let token = prop_oneof![
         8 => hex.prop_map(|hex| hex.as_bytes().to_vec()),
         20 => prop::sample::select(vec![
@@ -777,9 +782,11 @@ proptest! {
     /// Texts of the parts that the reader knows: it ends, and what it takes for a digest is whole in the text.
     #[test]
     fn copied_digests_are_in_the_text(parts in prop::collection::vec(prop::sample::select(vec![
-        "sha256", "SHA-512/256", "MD5", "crc32", "hash of ", "(", ") = ", "=", ": ", "-", "\n", "  ", " ", "0x", "@", "<b>",
+        "sha256", "SHA-512/256", "MD5", "crc32", "hash of ", "(", ") = ", "=", ": ", "-", "\n", "  ", " ", "0x", "@",
+        "<b>",
         "</td>", "<a href=\"", "&nbsp;", "\u{200b}", "\u{2013}", "\u{fc}", "film.iso", "352441c2", "0123456789abcdef",
-        "0123456789abcdef0123456789abcdef", "a9993e364706816aba3e25717850c26c9cd0d89d", "O0g1", "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=",
+        "0123456789abcdef0123456789abcdef", "a9993e364706816aba3e25717850c26c9cd0d89d", "O0g1",
+        "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=",
     ]), 0..24)) {
         let text = parts.concat();
         if let Ok(entry) = hashloom_list::read_digest(&text) {
@@ -1014,7 +1021,8 @@ fn tables_gems_and_crates() {
     for (list, expected) in [
         ("name,sha256\na b,{}\n\"c,d\",{}\r", ["a b sha256", "c,d sha256"]),
         (
-            "Manifest-Version: 1.0\r\n\r\nName: a\r\n  b\r\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=\r\n\r\n\
+            "Manifest-Version: 1.0\r\n\r\nName: a\r\n  b\r\nSHA-256-Digest: \
+            CgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgo=\r\n\r\n\
              Name: x/\nSealed: true\n\nName: c\nSHA-256-Digest: CgoKCgoKCgoKCgoKCgoKCgoK\n CgoKCgoKCgoKCgoKCgo=",
             ["a b sha256", "c sha256"],
         ),

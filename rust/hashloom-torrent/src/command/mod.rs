@@ -39,8 +39,9 @@ fn mistaken(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What a user has who names qBittorrent's `torrents.db`, and the cure.
-pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torrents in if told to. Choose fastresume files in \
-    qBittorrent's settings (Advanced, resume data storage type), and start and end it: it then has .torrent and \
+pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torrents in if told to. Choose fastresume \
+    files in qBittorrent's settings (Advanced, resume data storage type), and start and end it: it then has .torrent \
+    and \
     .fastresume files in BT_backup";
 
 /// Reads a .torrent file.

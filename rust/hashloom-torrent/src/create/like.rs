@@ -118,8 +118,8 @@ impl Plan {
             offsets.map(|(index, _)| layout.span(index).offset).eq(old.files_without_padding().map(|file| file.offset));
         if !same || (self.shares_v1(old) && layout.total_nbytes() != old.total_nbytes()) {
             return Err(like(
-                "its files begin within pieces, or its padding is of another kind, so the pieces of the new torrent would \
-                 be others. Keep its version, or verify it and make a torrent without it",
+                "its files begin within pieces, or its padding is of another kind, so the pieces of the new torrent \
+                would be others. Keep its version, or verify it and make a torrent without it",
             ));
         }
         Ok(())

@@ -357,13 +357,14 @@ impl fmt::Display for Problem {
             Problem::RootNotWhole { nbytes } => write!(f, "must be a 32-byte SHA-256 digest, found {nbytes} bytes"),
             Problem::MerkleV1 => write!(
                 f,
-                "a Merkle torrent of BEP 30, which has no digests of pieces and which clients no longer read; a torrent of version 2 (BEP 52) took its place"
+                "a Merkle torrent of BEP 30, which has no digests of pieces and which clients no longer read; a \
+                torrent of version 2 (BEP 52) took its place"
             ),
             Problem::LayerMissing { path } => {
                 write!(
                     f,
-                    "no layer for the pieces root of {}, which is longer than a piece; a client that has the content can \
-                     save the torrent with its layers",
+                    "no layer for the pieces root of {}, which is longer than a piece; a client that has the content \
+                    can save the torrent with its layers",
                     quoted(path)
                 )
             }

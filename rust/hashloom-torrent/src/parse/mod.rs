@@ -241,7 +241,8 @@ impl fmt::Display for Note {
             NoteKind::NoLayers => write!(f, "this key is missing, though no file needs it"),
             NoteKind::LayersMissing => write!(
                 f,
-                "missing, as in the copy that a client keeps: without them, pieces of version 2 are proved only together, a whole file at a time"
+                "missing, as in the copy that a client keeps: without them, pieces of version 2 are proved only \
+                together, a whole file at a time"
             ),
             NoteKind::UnusedLayers { count: 1 } => write!(f, "1 layer is of no file longer than a piece"),
             NoteKind::UnusedLayers { count } => write!(f, "{count} layers are of no file longer than a piece"),

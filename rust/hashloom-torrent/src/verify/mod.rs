@@ -75,7 +75,8 @@ impl fmt::Display for VerifyError {
             VerifyError::Path { path, error } => write!(f, "{}: {}", show(path), reason(error)),
             VerifyError::NotAFolder { path, name } => write!(
                 f,
-                "{}: expected a folder, as the torrent has several files, found a file. Give the folder {} or the one it is in",
+                "{}: expected a folder, as the torrent has several files, found a file. Give the folder {} or the one \
+                it is in",
                 show(path),
                 quoted(name)
             ),

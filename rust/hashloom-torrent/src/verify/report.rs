@@ -275,7 +275,8 @@ impl fmt::Display for FileTrouble {
         match &self.trouble {
             Trouble::Outside(target) => write!(
                 f,
-                "not opened, as a symbolic link leads out of the folder, to {}. If that is where the content is, give it as PATH",
+                "not opened, as a symbolic link leads out of the folder, to {}. If that is where the content is, give \
+                it as PATH",
                 show(target)
             ),
             Trouble::NotRegular(what) => write!(f, "expected a regular file, found {what}"),

@@ -264,7 +264,10 @@ proptest! {
     #[test]
     fn agrees_with_the_naive_parser_on_damaged_input(
         value in any_value(),
-        edits in prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, prop::sample::select(&b"ilde0123456789:-+x\0"[..])), 1..4),
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..4u8, prop::sample::select(&b"ilde0123456789:-+x\0"[..])),
+            1..4,
+        ),
     ) {
         let mut input = value.write();
         for (at, edit, byte) in edits {
@@ -283,7 +286,9 @@ proptest! {
     }
 
     #[test]
-    fn agrees_with_the_naive_parser_on_letters(input in prop::collection::vec(prop::sample::select(&b"ilde012:-"[..]), 0..24)) {
+    fn agrees_with_the_naive_parser_on_letters(
+        input in prop::collection::vec(prop::sample::select(&b"ilde012:-"[..]), 0..24),
+    ) {
         agree(&input)?;
     }
 }

@@ -106,7 +106,8 @@ proptest! {
             prop_assert_eq!(next, torrent.piece_count());
             if version == Version::Hybrid {
                 let v1 = pieces(&padded(&files, piece_nbytes), piece_nbytes);
-                let found: Vec<u8> = (0..next).flat_map(|piece| torrent.piece_digest(piece).unwrap().to_vec()).collect();
+                let digest = |piece| torrent.piece_digest(piece).unwrap().to_vec();
+                let found: Vec<u8> = (0..next).flat_map(digest).collect();
                 prop_assert_eq!(found, v1);
             }
         }

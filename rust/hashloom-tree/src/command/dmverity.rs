@@ -84,7 +84,8 @@ pub struct Format {
 #[derive(Debug, Args)]
 pub struct Parameters {
     /// Any algorithm that the kernel has: no SHA-512/t, no SHAKE, no Keccak-256 [default: sha256]
-    #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true)]
+    #[arg(short, long, visible_alias = "hash", value_name = "NAME", value_parser = names::ANY,
+        hide_possible_values = true)]
     algorithm: Option<Algorithm>,
 
     /// 1: the usual type; 0: the type of old ChromeOS, with the salt behind each block [default: 1]

@@ -30,7 +30,8 @@ pub struct Fsverity {
     files: Vec<PathBuf>,
 
     /// sha256 or sha512
-    #[arg(short, long, visible_alias = "hash-alg", value_name = "NAME", value_parser = names::ANY, hide_possible_values = true, default_value = "sha256")]
+    #[arg(short, long, visible_alias = "hash-alg", value_name = "NAME", value_parser = names::ANY,
+        hide_possible_values = true, default_value = "sha256")]
     pub algorithm: Algorithm,
 
     /// Bytes in a block: a power of two from 1024 to 65536
