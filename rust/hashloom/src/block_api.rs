@@ -158,8 +158,8 @@ macro_rules! xof {
         #[doc = concat!("use hashloom::block_api::", stringify!($core), ";")]
         /// use hashloom::digest::block_api::{ExtendableOutputCore, XofReaderCore};
         ///
-        #[doc = concat!("let mut reader = ", stringify!($core),
-                                    "::default().finalize_xof_core(&mut Default::default());")]
+        /// let mut reader =
+        #[doc = concat!(stringify!($core), "::default().finalize_xof_core(&mut Default::default());")]
         /// assert_ne!(reader.read_block(), reader.read_block());
         /// ```
         #[derive(Clone)]

@@ -10,8 +10,8 @@ use crate::{Algorithm, Hmac, HmacKey};
 
 macro_rules! mac {
     ($type:ident, $hash:ident, $block:ident, $output:ident) => {
-        #[doc = concat!("HMAC with [`", stringify!($hash), "`](crate::", stringify!($hash),
-                                    ") and the traits of the [`digest`] crate: `Mac`, `KeyInit`, `Clone`, …")]
+        #[doc = concat!("HMAC with [`", stringify!($hash), "`](crate::", stringify!($hash), ") and the traits of the")]
+        /// [`digest`] crate: `Mac`, `KeyInit`, `Clone`, …
         ///
         /// The type replaces `hmac::Hmac`. Like that type, it keeps the key as the states of its hashes and takes keys
         /// of any length with `new_from_slice`. The value is wiped when dropped. [`Hmac`] does the same with an
