@@ -8,7 +8,6 @@
 mod args;
 mod door;
 mod generate;
-mod slh;
 mod torrent;
 
 use std::ffi::{OsStr, OsString};
@@ -22,11 +21,12 @@ use hashloom::Algorithm;
 use hashloom_address::command as address;
 use hashloom_bench::{bench, kernels};
 use hashloom_frame::{
-    doubts, exit, filters, input, interrupt, isa, json, memory, names, numbers, output, progress, secrets, stdio,
-    style, text, units, work,
+    doubts, exit, filters, interrupt, isa, json, memory, names, numbers, output, progress, stdio, style, text, units,
+    work,
 };
 use hashloom_list::command as sums;
 use hashloom_manifest::command as manifest;
+use hashloom_slh as slh;
 use hashloom_solaris as solaris;
 use hashloom_standins as standins;
 use hashloom_tree::command as tree;
