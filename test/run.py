@@ -133,7 +133,7 @@ manifests | check test all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-manifest/src/* rust/hashloom-signature/src/*
 # Without --require: an OpenSSL with SLH-DSA came in 2025.
 slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
-    test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-cli/src/slh.rs
+    test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-slh/src/*
 malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 door | check test | +program | python3 test/door.py {program} --seed 1 --draws 300
@@ -198,7 +198,7 @@ WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
     "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* "
-           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/*/src/command/*",
+           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/hashloom-slh/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",

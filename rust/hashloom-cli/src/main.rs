@@ -8,7 +8,6 @@
 mod args;
 mod door;
 mod generate;
-mod slh;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -21,9 +20,10 @@ use hashloom::Algorithm;
 use hashloom_address::command as address;
 use hashloom_bench::{bench, kernels};
 use hashloom_clients::command as clients;
-use hashloom_frame::{exit, input, interrupt, isa, memory, names, output, secrets, stdio, style, text, work};
+use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
 use hashloom_list::command as sums;
 use hashloom_manifest::command as manifest;
+use hashloom_slh as slh;
 use hashloom_solaris as solaris;
 use hashloom_standins as standins;
 use hashloom_torrent::command as torrent;

@@ -2,7 +2,7 @@
 
 //! Checks files against lists, as the programs do whose place hashloom takes.
 
-use std::io::ErrorKind;
+use std::io::{self, BufRead, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use hashloom_list::command::summing::trouble;
 use hashloom_list::command::verdict::{Counts, Rules, Verdict, warn};
 
 use crate::Work;
+use crate::dialect::Lists;
 use crate::modes::Mode;
 
 /// The lines that a program reads.
@@ -70,7 +71,7 @@ fn check_list(list: &Path, grammar: &mut (impl Grammar + Send), rules: Rules, wo
         console.message(&[&name[..], b": ", why.as_bytes()].concat());
         Some(false)
     };
-    let mut reader = match (lines::open(list), words.unread) {
+    let reader = match (lines::open(list), words.unread) {
         (Ok(reader), _) => reader,
         (Err(_), Some(unread)) if is_stdin => return not_read(unread),
         (Err(error), _) => {
@@ -79,50 +80,11 @@ fn check_list(list: &Path, grammar: &mut (impl Grammar + Send), rules: Rules, wo
         }
     };
     grammar.begin(is_stdin);
-    let servers = Servers::of([list]);
-    let (mut line, mut number, mut nentries, mut nbad, mut fault) = (Vec::new(), 0_u64, 0_u64, 0_u64, None);
-    let mut methods: Vec<(Algorithm, Arc<[Method]>)> = Vec::new();
-    let steps = std::iter::from_fn(|| {
-        loop {
-            if fault.is_some() {
-                return None;
-            }
-            number += 1;
-            let parsed = match lines::next(&mut reader, b'\n', &mut line) {
-                Ok(read) => grammar.parse(&line, read?.is_too_long),
-                Err(error) => {
-                    let why = reason(&error).to_string();
-                    fault = Some(error);
-                    if words.unread.is_some() {
-                        return None;
-                    }
-                    Line::Bad(why)
-                }
-            };
-            let why = match parsed {
-                Line::Blank => continue,
-                Line::Entry(listed) => {
-                    nentries += 1;
-                    let source = match servers.refused(&listed.name) {
-                        None => listed.mode.source(to_path(&listed.name)),
-                        Some(why) => Source::reader(Refused::Name(why)),
-                    };
-                    let known = methods.iter().find(|(algorithm, _)| *algorithm == listed.algorithm);
-                    let methods = known.map(|(_, methods)| Arc::clone(methods)).unwrap_or_else(|| {
-                        let new: Arc<[Method]> = [listed.algorithm.into()].into();
-                        methods.push((listed.algorithm, Arc::clone(&new)));
-                        new
-                    });
-                    return Some(Step::Hash(Request { source, methods, tag: listed }));
-                }
-                Line::Bad(why) => why,
-            };
-            nbad += 1;
-            if words.is_strict || rules.warn {
-                return Some(Step::Note((number, why)));
-            }
-        }
-    });
+    let (servers, warns) = (Servers::of([list]), words.is_strict || rules.warn);
+    let (line, methods) = (Vec::new(), Vec::new());
+    let (number, nentries, nbad, fault) = (0, 0, 0, None);
+    let mut reading = Reading { reader, grammar, words, warns, servers, line, number, nentries, nbad, fault, methods };
+    let steps = std::iter::from_fn(|| reading.next());
     let mut counts = Counts::default();
     let is_done = hash_steps(steps, options, |event| match event {
         Event::Note((number, why)) => say(&format!("{number}: {why}")),
@@ -144,6 +106,7 @@ fn check_list(list: &Path, grammar: &mut (impl Grammar + Send), rules: Rules, wo
     if !is_done {
         return None;
     }
+    let Reading { nentries, nbad, fault, .. } = reading;
     if let (Some(_), Some(unread)) = (&fault, words.unread) {
         return not_read(unread);
     }
@@ -162,6 +125,70 @@ fn check_list(list: &Path, grammar: &mut (impl Grammar + Send), rules: Rules, wo
         }
     }
     Some(counts.nmatched > 0 && nwrong == 0 && (nbad == 0 || !rules.strict))
+}
+
+/// A list that is being read.
+struct Reading<'a, G> {
+    reader: Box<dyn BufRead + Send>,
+    grammar: &'a mut G,
+    words: &'a Lists,
+    /// Whether lines that are no checksums are named.
+    warns: bool,
+    servers: Servers,
+    line: Vec<u8>,
+    number: u64,
+    nentries: u64,
+    nbad: u64,
+    fault: Option<io::Error>,
+    /// The methods that the list has used so far.
+    methods: Vec<(Algorithm, Arc<[Method]>)>,
+}
+
+impl<G: Grammar> Reading<'_, G> {
+    /// The next file to hash, or the number of a line that is no checksum, and why.
+    fn next(&mut self) -> Option<Step<Listed, (u64, String)>> {
+        loop {
+            if self.fault.is_some() {
+                return None;
+            }
+            self.number += 1;
+            let parsed = match lines::next(&mut self.reader, b'\n', &mut self.line) {
+                Ok(read) => self.grammar.parse(&self.line, read?.is_too_long),
+                Err(error) => {
+                    let why = reason(&error).to_string();
+                    self.fault = Some(error);
+                    if self.words.unread.is_some() {
+                        return None;
+                    }
+                    Line::Bad(why)
+                }
+            };
+            let why = match parsed {
+                Line::Blank => continue,
+                Line::Entry(listed) => return Some(Step::Hash(self.request(listed))),
+                Line::Bad(why) => why,
+            };
+            self.nbad += 1;
+            if self.warns {
+                return Some(Step::Note((self.number, why)));
+            }
+        }
+    }
+
+    fn request(&mut self, listed: Listed) -> Request<Listed> {
+        self.nentries += 1;
+        let source = match self.servers.refused(&listed.name) {
+            None => listed.mode.source(to_path(&listed.name)),
+            Some(why) => Source::reader(Refused::Name(why)),
+        };
+        let known = self.methods.iter().find(|(algorithm, _)| *algorithm == listed.algorithm);
+        let methods = known.map(|(_, methods)| Arc::clone(methods)).unwrap_or_else(|| {
+            let new: Arc<[Method]> = [listed.algorithm.into()].into();
+            self.methods.push((listed.algorithm, Arc::clone(&new)));
+            new
+        });
+        Request { source, methods, tag: listed }
+    }
 }
 
 fn count(counts: &mut Counts, listed: &Listed, result: &Result<Hashed, FileError>) -> Verdict {

@@ -19,7 +19,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 /// Facts about a list that the bytes of a line lack.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The line is longer than [`LINE_MAX_NBYTES`]; the rest of it was skipped.
+    /// The line is longer than 1 MiB; the rest of it was skipped.
     pub is_too_long: bool,
     /// The byte that ends lines has followed.
     pub is_ended: bool,

@@ -21,6 +21,7 @@ use hashloom_files::pieces;
 use hashloom_files::pieces::files::{Cache, Files, Place, Presence, Trouble};
 use hashloom_files::pieces::job::{self, Content, Hashes, Job};
 use hashloom_files::pieces::layout::{Layout, Spans};
+use hashloom_files::run::Options;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::text::reason;
 use hashloom_frame::units::plural;
@@ -30,7 +31,7 @@ use super::checking::{Base, Checker};
 use super::front::End;
 use super::summing::trouble;
 use super::verdict::Verdict;
-use crate::Par2;
+use crate::{Par2, Par2File};
 
 /// Opens a list that is a PAR 2.0 file.
 pub fn open(list: &Path) -> Option<File> {
@@ -66,6 +67,36 @@ impl Job for Blocks<'_> {
     }
 
     fn finish(&self) {}
+}
+
+impl<'a> Blocks<'a> {
+    /// Hashes the blocks of files below a folder. `None` if the work was stopped.
+    fn hash(
+        files: &'a [&Par2File],
+        block_nbytes: u64,
+        place: Place,
+        cache: &Arc<Cache>,
+        options: &Options,
+    ) -> Option<Arc<Blocks<'a>>> {
+        let mut spans = Spans::aligned(block_nbytes);
+        files.iter().for_each(|file| spans.push(file.nbytes, false));
+        let path_of = |index: usize| -> PathBuf { to_path(&files[index].name) };
+        let opened = Files::new(place, files.len(), Box::new(path_of), cache);
+        let md5 = Leaves { is_filled: true, ..Leaves::plain(Algorithm::Md5, block_nbytes) };
+        let hashes = Hashes { whole: Some(md5), leaves: None, has_root: false };
+        let expected: Vec<_> = files.iter().flat_map(|file| file.blocks.iter().flatten()).collect();
+        let job = Arc::new(Blocks {
+            content: Content::new(Arc::new(Layout::new(block_nbytes, spans)), opened, hashes),
+            matches: expected.iter().map(|_| AtomicBool::new(false)).collect(),
+            expected,
+        });
+        // Empty files have no block to be read.
+        (0..files.len()).filter(|&index| files[index].nbytes == 0).for_each(|index| job.content.files.visit(index));
+        if !job.expected.is_empty() {
+            pieces::run(std::iter::once(job.clone()), &options.for_lanes());
+        }
+        (job.expected.is_empty() || job.content.is_done()).then_some(job)
+    }
 }
 
 /// Checks the files of a set.
@@ -117,55 +148,31 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
             files.push(file);
         }
     }
-    let mut spans = Spans::aligned(par2.block_nbytes);
-    files.iter().for_each(|file| spans.push(file.nbytes, false));
-    let path_of = |index: usize| -> PathBuf { to_path(&files[index].name) };
-    let opened = Files::new(Place::Folder(root), files.len(), Box::new(path_of), &cache);
-    let md5 = Leaves { is_filled: true, ..Leaves::plain(Algorithm::Md5, par2.block_nbytes) };
-    let hashes = Hashes { whole: Some(md5), leaves: None, has_root: false };
-    let expected: Vec<_> = files.iter().flat_map(|file| file.blocks.iter().flatten()).collect();
-    let job = Arc::new(Blocks {
-        content: Content::new(Arc::new(Layout::new(par2.block_nbytes, spans)), opened, hashes),
-        matches: expected.iter().map(|_| AtomicBool::new(false)).collect(),
-        expected,
-    });
-    // Empty files have no block to be read.
-    (0..files.len()).filter(|&index| files[index].nbytes == 0).for_each(|index| job.content.files.visit(index));
-    if !job.expected.is_empty() {
-        pieces::run(std::iter::once(job.clone()), &options.for_lanes());
-        if !job.content.is_done() {
-            return End::Cancelled;
-        }
-    }
+    let Some(job) = Blocks::hash(&files, par2.block_nbytes, Place::Folder(root), &cache, options) else {
+        return End::Cancelled;
+    };
     let (mut troubles, mut matches) = (job.content.files.take_troubles(), job.matches.iter());
     for (index, file) in files.iter().enumerate() {
         let nblocks = file.blocks.as_ref().map_or(0, Vec::len);
         let bad = runs(matches.by_ref().take(nblocks).map(|is_match| !is_match.load(Ordering::Relaxed)));
-        let (verdict, why) = match (job.content.files.known(index), troubles.remove(&index)) {
+        let presence = job.content.files.known(index);
+        let (verdict, why) = match troubles.remove(&index) {
             _ if job.content.files.is_unstable(index) => {
-                let why = "the file changes while it is read; try again when nothing writes to it";
-                (Verdict::Unstable, why.to_owned())
+                (Verdict::Unstable, "the file changes while it is read; try again when nothing writes to it".to_owned())
             }
-            (_, Some(Trouble::Open(error) | Trouble::Read { error, .. })) => {
-                (Verdict::Unread, reason(&error).to_string())
-            }
-            (_, Some(Trouble::NotRegular(what))) => (Verdict::Unread, format!("expected a file, found {what}")),
-            (_, Some(Trouble::Outside(_))) => {
-                (Verdict::Unread, "not opened, as a link leads out of the folder".to_owned())
-            }
-            (Presence::Present(nbytes), None) => {
-                outcome.counts.nbytes += nbytes.min(file.nbytes);
-                let mut why = bad_blocks(&bad, nblocks);
-                if nbytes != file.nbytes {
-                    why.insert(0, format!("expected {} bytes, found {nbytes}", file.nbytes));
+            Some(trouble) => (Verdict::Unread, in_words(trouble)),
+            None => match presence {
+                Presence::Present(nbytes) => {
+                    outcome.counts.nbytes += nbytes.min(file.nbytes);
+                    let why = faults(file, nbytes, &bad, nblocks);
+                    (if why.is_empty() { Verdict::Ok } else { Verdict::Failed }, why.join("; "))
                 }
-                (if why.is_empty() { Verdict::Ok } else { Verdict::Failed }, why.join("; "))
-            }
-            (Presence::Missing, None) if rules.ignore_missing => {
-                outcome.counts.nignored += 1;
-                continue;
-            }
-            (_, None) => (Verdict::Unread, "the file is missing".to_owned()),
+                Presence::Missing if rules.ignore_missing => {
+                    outcome.counts.nignored += 1;
+                    continue;
+                }
+                _ => (Verdict::Unread, "the file is missing".to_owned()),
+            },
         };
         match verdict {
             Verdict::Ok => {}
@@ -180,6 +187,21 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
     }
     let end = audit.end(&outcome, 0, "no file of the set was verified");
     if end == End::Right && par2.damaged > 0 && rules.strict { End::Wrong } else { end }
+}
+
+/// Why a file was not read.
+fn in_words(trouble: Trouble) -> String {
+    match trouble {
+        Trouble::Open(error) | Trouble::Read { error, .. } => reason(&error).to_string(),
+        Trouble::NotRegular(what) => format!("expected a file, found {what}"),
+        Trouble::Outside(_) => "not opened, as a link leads out of the folder".to_owned(),
+    }
+}
+
+/// What is wrong with a file of this length.
+fn faults(file: &Par2File, nbytes: u64, bad: &[Range<usize>], nblocks: usize) -> Vec<String> {
+    let length = (nbytes != file.nbytes).then(|| format!("expected {} bytes, found {nbytes}", file.nbytes));
+    length.into_iter().chain(bad_blocks(bad, nblocks)).collect()
 }
 
 /// The runs of true values.

@@ -133,8 +133,8 @@ fn fingerprint(name: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The name here of a file that has a name of Windows in the list, if no file has that name as it is. `root`: as in
-/// [`Reading`].
+/// The name here of a file that has a name of Windows in the list, if no file has that name as it is. `root`: the
+/// folder of Windows, with its slash, that the list was made in, once it is found.
 pub fn from_windows(base: &Path, root: &mut Option<Vec<u8>>, name: &[u8]) -> Option<Vec<u8>> {
     /// A name of a stranger may have any number of folders.
     const FOLDERS_MAX: usize = 64;

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::paths::{to_bytes, to_path};
+use hashloom_files::state::State;
 use hashloom_frame::doubts;
 use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use hashloom_frame::input::{Kept, check_folder};
@@ -130,6 +131,66 @@ pub fn of_name(manifest: &Path) -> PathBuf {
     }
 }
 
+/// The signature to check, and its file.
+fn trusted(arguments: &Check, is_stream: bool) -> Result<Option<(Trusted, PathBuf)>, String> {
+    let Some(key) = &arguments.trusted_key else { return Ok(None) };
+    let key = signature::public_key(key)?;
+    let signature = match &arguments.signature {
+        Some(signature) => signature.clone(),
+        None if is_stream => return Err("--trusted-key: name the signature with --signature".into()),
+        None => signature::beside(&arguments.manifest, &key),
+    };
+    Ok(Some((Trusted::open(key, &signature)?, signature)))
+}
+
+/// Reads the manifest once, and says what must be said before its folder is read. Returns also what is left out of the
+/// folder: the files of this run.
+fn prepare(arguments: &Check, folder: &Path, is_stream: bool) -> Result<(Opened, Vec<PathBuf>), String> {
+    let (trusted, signature) = trusted(arguments, is_stream)?.unzip();
+    let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
+    let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
+    // Whether an entry is there; `None` as long as none is listed.
+    let mut is_any_there = None;
+    // The file that the result is written to is not part of the folder, unless it is listed.
+    let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
+    let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
+    let opened = open(&arguments.manifest, trusted.as_ref(), Some(folder), arguments.format.quiet, |entry| {
+        if is_any_there != Some(true) {
+            is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
+        }
+        outputs.retain(|output| *output != entry.path);
+        match &arguments.resume {
+            Some(state) if listed.contains(&entry.path) => {
+                Err(format!("--resume: {} is part of what the manifest describes. Give another FILE", display(state)))
+            }
+            _ => Ok(()),
+        }
+    })?;
+    if is_any_there == Some(false) {
+        elsewhere(arguments, folder)?;
+    }
+    let mut without = if is_stream { Vec::new() } else { places_below(folder, &arguments.manifest) };
+    without.extend(states);
+    without.extend(signature.iter().flat_map(|signature| places_below(folder, signature)));
+    if let Some(signed) = opened.signed.as_ref().filter(|_| arguments.format.is_text()) {
+        output::print(|out| writeln!(out, "{}", signed.line()))?;
+    }
+    for place in outputs.iter().map(|output| to_path(output)) {
+        let path = display(&folder.join(&place)).to_string();
+        let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
+        without.push(place);
+    }
+    Ok((opened, without))
+}
+
+/// Begins or goes on with a state.
+fn resume(arguments: &Check, state: &Path, algorithms: &[Algorithm]) -> Result<(Progress, State), String> {
+    if Same::new(state).is(&arguments.manifest) {
+        return Err(format!("--resume: {} is the manifest. Give another FILE", display(state)));
+    }
+    Progress::begin(state, &Scan::subject(algorithms), None).map_err(|message| format!("--resume: {message}"))
+}
+
 /// Returns the exit status.
 pub fn run(arguments: &Check) -> Result<u8, String> {
     let is_stream = arguments.manifest.as_os_str() == "-" || output::path_is_special(&arguments.manifest);
@@ -139,66 +200,10 @@ pub fn run(arguments: &Check) -> Result<u8, String> {
         None => &of_name(&arguments.manifest),
     };
     check_folder(folder)?;
-    let (trusted, signature) = match &arguments.trusted_key {
-        Some(key) => {
-            let key = signature::public_key(key)?;
-            let signature = match &arguments.signature {
-                Some(signature) => signature.clone(),
-                None if is_stream => return Err("--trusted-key: name the signature with --signature".into()),
-                None => signature::beside(&arguments.manifest, &key),
-            };
-            (Some(Trusted::open(key, &signature)?), Some(signature))
-        }
-        None => (None, None),
-    };
-    let states = arguments.resume.as_ref().map_or(Vec::new(), |state| places_below(folder, state));
-    let listed: Vec<Vec<u8>> = states.iter().map(|state| to_bytes(state)).collect();
-    // Whether an entry is there; `None` as long as none is listed.
-    let mut is_any_there = None;
-    // The file that the result is written to is not part of the folder, unless it is listed.
-    let stdout = output::stamp_of_stdout().map(|_| places_below(folder, Path::new("/dev/stdout")));
-    let mut outputs: Vec<Vec<u8>> = stdout.iter().flatten().map(|place| to_bytes(place)).collect();
-    let Opened { reader, totals, kept, signed } =
-        open(&arguments.manifest, trusted.as_ref(), Some(folder), arguments.format.quiet, |entry| {
-            if is_any_there != Some(true) {
-                is_any_there = Some(folder.join(to_path(&entry.path)).symlink_metadata().is_ok());
-            }
-            outputs.retain(|output| *output != entry.path);
-            match &arguments.resume {
-                Some(state) if listed.contains(&entry.path) => Err(format!(
-                    "--resume: {} is part of what the manifest describes. Give another FILE",
-                    display(state)
-                )),
-                _ => Ok(()),
-            }
-        })?;
-    if is_any_there == Some(false) {
-        elsewhere(arguments, folder)?;
-    }
+    let (Opened { reader, totals, kept, signed }, without) = prepare(arguments, folder, is_stream)?;
     let algorithms = reader.algorithms().to_vec();
-    let mut without = if is_stream { Vec::new() } else { places_below(folder, &arguments.manifest) };
-    without.extend(states);
-    without.extend(signature.iter().flat_map(|signature| places_below(folder, signature)));
-    if let Some(signed) = signed.as_ref().filter(|_| arguments.format.is_text()) {
-        output::print(|out| writeln!(out, "{}", signed.line()))?;
-    }
-    for place in outputs.iter().map(|output| to_path(output)) {
-        let path = display(&folder.join(&place)).to_string();
-        let _ = writeln!(io::stderr(), "{} {path}: it is the output itself, and left out", style::warning());
-        without.push(place);
-    }
-    let (resume, state) = match &arguments.resume {
-        Some(state) if Same::new(state).is(&arguments.manifest) => {
-            return Err(format!("--resume: {} is the manifest. Give another FILE", display(state)));
-        }
-        Some(state) => {
-            let begun = Progress::begin(state, &Scan::subject(&algorithms), None);
-            let begun = begun.map_err(|message| format!("--resume: {message}"))?;
-            (Some(begun.0), Some(begun.1))
-        }
-        None => (None, None),
-    };
-
+    let (resume, state) =
+        arguments.resume.as_deref().map(|state| resume(arguments, state, &algorithms)).transpose()?.unzip();
     let filter = reader.wanted().clone();
     let is_filtered = !filter.wants_all();
     let is_restricted = filter.wanted_lengths() != (0..=u64::MAX);

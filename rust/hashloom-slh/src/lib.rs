@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! `hashloom slh`: keys and signatures of SLH-DSA (FIPS 205), as OpenSSL 3.5 has them.
+#![deny(unsafe_code)]
 
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
@@ -9,14 +10,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
 use hashloom::slh_dsa::{Error, Message, ParameterSet, Randomness, SigningKey, VerifyingKey, Work};
+use hashloom_frame::exit::{EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use hashloom_frame::names::with_suffix;
+use hashloom_frame::text::{display, failed, reason};
+use hashloom_frame::work::Threads;
+use hashloom_frame::{input, interrupt, output, secrets, style};
 use hashloom_signature::command::{read, read_secret};
 use hashloom_signature::why_no_key;
-
-use crate::exit::{EXIT_INCOMPLETE, EXIT_INTERRUPTED};
-use crate::text::{display, failed, reason};
-use crate::work::Threads;
-use crate::{input, interrupt, output, secrets, style};
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
