@@ -13,10 +13,10 @@ use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::walk::Filter;
 use hashloom_files::{Method, Request, Stamp, hash_files};
 use hashloom_list::{BadLine, Line, Parser, decoded};
-use hashloom_signature::{PublicKey, Signatures, file_name, folder_name};
 use hashloom_manifest::{
     Comparison, Difference, Entry, Error, Found, Kind, Reader, Reason as Unread, Scan, ScanError, Status, Writer,
 };
+use hashloom_signature::{PublicKey, Signatures, file_name, folder_name};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
