@@ -11,8 +11,9 @@ use hashloom_files::run::Cancel;
 use hashloom_frame::table::{Align, Look, Table};
 use hashloom_frame::{output, style};
 use hashloom_gpu::{Adapter, Device, Error};
-use hashloom_work::Event;
 use serde::Serialize;
+
+use crate::Event;
 
 /// The GPU that computes, if one is wanted.
 #[derive(Debug, Default, Args)]
