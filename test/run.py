@@ -228,10 +228,13 @@ def changed_crates(changed):
         place = re.match(r"(rust/[^/]+|web|core(?!/src|/include))/(?:tests/all/(?!main\.)([^/]*)\.rs$)?", file)
         manifest = place and f"{place[1]}/Cargo.toml"
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
-            features = {"rust/hashloom": "digest,getrandom,pkcs8,signature", "rust/hashloom-manifest": "sign",
-                        "rust/hashloom-signature": "sign"}.get(place[1])
+            text = open(manifest, encoding="utf-8").read()
+            wanted = ("command", "digest", "getrandom", "pkcs8", "sign", "signature")
+            features = ",".join(feature for feature in wanted if re.search(rf"^{feature} = ", text, re.M))
             tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
                 place[2] and os.path.exists(file) and f"{place[2]}::")
+            if "/src/command/" in file or place[1].endswith(("-bench", "-frame", "-slh", "-solaris", "-standins")):
+                tests["--manifest-path=rust/hashloom-cli/Cargo.toml"].append(None)  # what a command prints
     tests = tests or {"--package=hashloom": ["kernels::"]}
     return " && ".join([f"cargo clippy --quiet --locked {crate} --all-targets -- -D warnings" for crate in tests] + [
         f"cargo test --quiet --locked {crate}{' --test all -- ' + ' '.join(only) if all(only) else ''}"
