@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 //!
-//! Signatures of lists, manifests and other files: those of [minisign](https://jedisct1.github.io/minisign/), and those of SLH-DSA (FIPS 205),
-//! which quantum computers do not break. An SLH-DSA key is a PEM file, as OpenSSL 3.5 writes it.
+//! Signatures of lists, manifests and other files: by [minisign](https://jedisct1.github.io/minisign/), and by SLH-DSA
+//! (FIPS 205), which quantum computers do not break. An SLH-DSA key is a PEM file, as OpenSSL 3.5 writes it.
 //!
 //! The last line of a manifest shows decay only: whoever changes the manifest can make that line anew. A signature
 //! covers all bytes of a file, and a *trusted comment*, one line of text.

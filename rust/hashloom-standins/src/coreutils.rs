@@ -125,7 +125,7 @@ enum What {
 /// The lines of lists of coreutils.
 struct Lines {
     parser: Parser,
-    /// What a message calls the checksum of a bad line: what the last line had, if nothing.
+    /// The algorithm in messages about bad lines. `None`: the algorithm of the last line with a tag, or else CRC.
     kind: Option<&'static str>,
     is_stdin: bool,
 }

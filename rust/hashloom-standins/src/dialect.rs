@@ -21,7 +21,7 @@ pub struct Dialect {
     pub lists: Lists,
 }
 
-/// What a program that checks files against lists says.
+/// The words in which a program reports on lists of checksums.
 #[derive(Clone, Copy)]
 pub struct Lists {
     /// The name of standard input in messages about its lines.

@@ -183,7 +183,7 @@ impl Client for Run<'_> {
                 Next::Alone(lane) => self.open(lane, false, own, places, lanes),
                 Next::Requests(requests) => {
                     self.begin(requests, own, places, lanes);
-                    // What was gathered is parked before the next request is waited for.
+                    // Gathered requests are parked before this thread waits for the next one.
                     if self.is_slow.load(Ordering::Relaxed) {
                         break;
                     }
@@ -283,7 +283,7 @@ enum Next {
 }
 
 impl Run<'_> {
-    /// What a thread begins next that has `nopen` files open.
+    /// The next files of a thread that has `nopen` files open.
     fn next(&self, nopen: usize, own: &mut Worker, places: &Places, lanes: &[Lane]) -> Next {
         if nopen < LANES && lanes.len() < FETCHED_MAX {
             if let Some(lane) = self.disks.next_fetched() {

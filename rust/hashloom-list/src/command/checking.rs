@@ -71,7 +71,7 @@ pub struct Checker<'a> {
     pub console: &'a Console<'a>,
 }
 
-/// What the check of a list has found out about its files.
+/// The results of a list so far.
 #[derive(Default)]
 struct Tally {
     counts: Counts,

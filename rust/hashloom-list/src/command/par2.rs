@@ -198,7 +198,7 @@ fn in_words(trouble: Trouble) -> String {
     }
 }
 
-/// What is wrong with a file of this length.
+/// The differences of a file, which has this length and these bad blocks, from the set; none if the file is right.
 fn faults(file: &Par2File, nbytes: u64, bad: &[Range<usize>], nblocks: usize) -> Vec<String> {
     let length = (nbytes != file.nbytes).then(|| format!("expected {} bytes, found {nbytes}", file.nbytes));
     length.into_iter().chain(bad_blocks(bad, nblocks)).collect()

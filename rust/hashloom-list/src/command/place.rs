@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Which file a name of a list leads to: names of Windows, of the network, and in other Unicode forms or another case.
+//! Finds the file that a list names: by Windows paths, network paths, other Unicode forms and another case too.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;

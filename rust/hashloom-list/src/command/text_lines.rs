@@ -65,7 +65,7 @@ impl Lines {
     /// signed: lines above count only if there is none.
     pub fn begin_file(list: impl Read + Send + 'static, path: &Path, parser: &mut Parser) -> io::Result<Lines> {
         let lines = Lines::begin(list, path, parser)?;
-        // What cannot be read, the check tells.
+        // The check reports a file that cannot be read.
         if !parser.is_outside() && path.is_file() && has_signed(path, parser.encoding()).unwrap_or(false) {
             parser.expect_signed();
         }

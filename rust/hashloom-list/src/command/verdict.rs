@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a check says of each file, and of all.
+//! The words of a check: a verdict for each file, and the summary of a list.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
