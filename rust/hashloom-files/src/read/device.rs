@@ -131,12 +131,13 @@ mod linux {
     use rustix::fs::{AtFlags, CWD, StatxFlags, fstatfs, major, minor, statfs, statx};
 
     use super::Kind;
+    use crate::read::open::is_of_memory;
 
-    /// File systems in memory or on servers, which have many reads in flight: tmpfs, ramfs, NFS, SMB, CIFS, Ceph, 9P.
-    const PARALLEL: [u32; 7] = [0x0102_1994, 0x8584_58f6, 0x6969, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997];
+    /// File systems on servers, which have many reads in flight: NFS, SMB, CIFS, Ceph, 9P.
+    const PARALLEL: [u32; 5] = [0x6969, 0xfe53_4d42, 0xff53_4d42, 0x00c3_6400, 0x0102_1997];
 
     pub(super) fn kind(file: &File, device: u64) -> Kind {
-        if fstatfs(file).is_ok_and(|stat| PARALLEL.contains(&(stat.f_type as u32))) {
+        if is_of_memory(file) || fstatfs(file).is_ok_and(|stat| PARALLEL.contains(&(stat.f_type as u32))) {
             return Kind::Parallel;
         }
         let numbers = format!("{}:{}", major(device), minor(device));

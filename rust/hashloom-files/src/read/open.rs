@@ -110,9 +110,15 @@ pub(crate) fn residence(file: &File, offset: u64) -> Residence {
     let mut byte = [0];
     match preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, ReadWriteFlags::NOWAIT) {
         Err(Errno::AGAIN) => Residence::OnDisk,
-        Err(Errno::OPNOTSUPP) => Residence::Unknown,
+        Err(Errno::OPNOTSUPP) if !is_of_memory(file) => Residence::Unknown,
         _ => Residence::InMemory,
     }
+}
+
+/// Whether the file system keeps its files in memory alone: tmpfs, ramfs. Such a system does not say where a byte is.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn is_of_memory(file: &File) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|stat| [0x0102_1994, 0x8584_58f6].contains(&(stat.f_type as u32)))
 }
 
 /// Other systems do not tell, and read ahead by themselves: lanes read as if all were in memory.

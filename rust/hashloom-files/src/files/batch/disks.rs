@@ -98,6 +98,8 @@ pub(super) struct Parked {
     is_opening: bool,
     /// Largest number of files that a reader opens at once: all readers together as many as all threads.
     open_max: usize,
+    /// Whether the disk seeks. Otherwise requests are of long files, and stay parked whatever the threads find.
+    seeks: bool,
     is_given_up: bool,
 }
 
@@ -220,6 +222,7 @@ impl Disks {
         let mut found = gathered.drain(..).peekable();
         while found.peek().is_some() {
             let parked = self.readers.change(device, |parked| {
+                parked.seeks = device.seeks();
                 while let Some(ToPark { inode, nbytes, number, request, .. }) = found.next_if(|it| it.device == device)
                 {
                     // Where heads need not move, files come in the order of the requests.
@@ -407,7 +410,16 @@ impl Default for Parked {
     fn default() -> Parked {
         let (requests, long) = (BTreeMap::new(), VecDeque::new());
         let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
-        Parked { requests, last: (0, 0), turned: Instant::now(), long, is_opening: false, open_max, is_given_up: false }
+        Parked {
+            requests,
+            last: (0, 0),
+            turned: Instant::now(),
+            long,
+            is_opening: false,
+            open_max,
+            seeks: true,
+            is_given_up: false,
+        }
     }
 }
 
@@ -500,7 +512,7 @@ impl Parked {
 
     /// Whether the requests are left to the threads.
     fn is_left(&self, are_watched: bool) -> bool {
-        !self.requests.is_empty() && (self.is_given_up || !are_watched)
+        !self.requests.is_empty() && (self.is_given_up || self.seeks && !are_watched)
     }
 }
 
@@ -610,6 +622,15 @@ mod tests {
         assert!(disks.has_next(true));
         assert_eq!((numbers(2), numbers(2), numbers(2)), (vec![1, 0], vec![2], vec![]));
         assert!(!disks.is_busy() && !disks.has_next(true));
+    }
+
+    #[test]
+    fn a_long_file_stays_parked_where_nothing_seeks() {
+        let disks = disks(device, 1);
+        let (device, request) = (Device::FLASH, request("a"));
+        disks.park(&mut vec![ToPark { device, inode: 1, nbytes: LONG_NBYTES, number: 0, request }]);
+        assert!(!disks.are_watched() && disks.is_busy() && !disks.has_next(true));
+        assert!(disks.next_abandoned(9).is_empty());
     }
 
     #[test]
