@@ -12,6 +12,8 @@
 
 mod disks;
 mod links;
+mod several;
+mod shared;
 mod trees;
 mod whole;
 
@@ -22,8 +24,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use self::disks::{Disks, Parked, ToPark};
-use self::trees::Trees;
+use self::shared::SharedFiles;
 use self::whole::Whole;
+pub(super) use self::whole::may_be_shared;
 use super::request::{FileError, Hashed, Request, Summary};
 use crate::lanes::{self, CHUNK_MAX_NBYTES, Chunk, Client, Places, State};
 use crate::read::buffer::out_of_memory;
@@ -70,9 +73,12 @@ pub(crate) fn run<T: Send>(
 }
 
 fn run_with(requests: &mut Requests<'_>, options: &Options, each: &mut Each<'_>, disks: &Disks) -> Summary {
-    // More threads than messages would have nothing to do, and each thread has a file open.
     let nrequests = requests.size_hint().1.unwrap_or(usize::MAX);
-    let nthreads = options.nthreads().min(nrequests).min(open_max()).max(1);
+    let most = options.nthreads().min(open_max()).max(1);
+    // More threads than messages have nothing to do, unless they hash parts of a long file.
+    let first: Vec<Request> = if nrequests < most { requests.collect() } else { Vec::new() };
+    let nthreads = if first.iter().any(may_be_shared) { most } else { most.min(nrequests).max(1) };
+    let requests: &mut Requests<'_> = &mut first.into_iter().chain(requests);
     let pool = &Pool::new(nthreads, options);
     let run = Run {
         pool,
@@ -81,7 +87,7 @@ fn run_with(requests: &mut Requests<'_>, options: &Options, each: &mut Each<'_>,
         supply: Mutex::new(Supply { requests, next: 0, exhausted: false, given: Vec::new(), idle: 0 }),
         is_slow: AtomicBool::new(false),
         disks,
-        trees: Trees::default(),
+        shared: SharedFiles::default(),
         nwaiting: AtomicUsize::new(0),
         nopen: Mutex::new(0),
         results: Mutex::new(Results {
@@ -120,7 +126,7 @@ struct Run<'a> {
     /// The disks that seek, and the requests for them. A thread without work waits for one of their changes.
     disks: &'a Disks,
     /// Files of which a thread without work hashes parts.
-    trees: Trees,
+    shared: SharedFiles,
     /// Number of threads without work.
     nwaiting: AtomicUsize,
     /// Under a limit on the bytes read in a second, the number of files that the threads have open, or may open now.
@@ -196,7 +202,7 @@ impl Client for Run<'_> {
     }
 
     fn wait(&self, _nchanges: u64, lanes: &mut Vec<Lane>) -> bool {
-        let mut subtree = Vec::new();
+        let mut buffer = Vec::new();
         let mut supply = lock(&self.supply);
         supply.idle += 1;
         self.nwaiting.fetch_add(1, Ordering::Relaxed);
@@ -217,7 +223,7 @@ impl Client for Run<'_> {
             }
             drop(supply);
             // A thread that waits for a disk is not idle. Whatever stops the pool notifies nobody.
-            if self.trees.help(&mut subtree) {
+            if self.shared.help(&mut buffer) {
                 self.readers().wake_all();
             } else if is_busy {
                 self.readers().wait(nchanges);
@@ -251,8 +257,16 @@ impl Client for Run<'_> {
         if !released.is_empty() {
             self.disks.add_alone(released.into_iter().map(|(number, request)| Lane::of(number, request)));
         }
-        if lanes.len() > 1 && self.nwaiting.load(Ordering::Relaxed) > 0 {
-            self.share_lanes(lanes);
+        if self.nwaiting.load(Ordering::Relaxed) > 0 {
+            match &mut lanes[..] {
+                [] => {}
+                [lane] => {
+                    if !self.options.is_limited() && lane.share_digests(&self.shared) {
+                        self.readers().wake_all();
+                    }
+                }
+                _ => self.share_lanes(lanes),
+            }
         }
     }
 
@@ -467,7 +481,7 @@ impl Run<'_> {
     /// Lets other threads hash parts of a file that has been opened, if they can.
     fn share(&self, lane: &mut Lane) -> bool {
         let may_share = matches!(lane.state, State::Reading) && !self.options.is_limited();
-        let is_shared = may_share && lane.message.share(&self.trees);
+        let is_shared = may_share && lane.message.share(&self.shared);
         if is_shared && self.nwaiting.load(Ordering::Relaxed) > 0 {
             self.readers().wake_all();
         }
@@ -534,7 +548,7 @@ struct Worker {
     nopen: usize,
     /// Requests to park.
     gathered: Vec<ToPark>,
-    /// Empty until a subtree is read.
+    /// Empty until a part of a shared file is read.
     subtree: Vec<u8>,
 }
 

@@ -10,8 +10,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use hashloom::Algorithm;
-
+use super::batch::may_be_shared;
 use super::{FileError, Hashed, Request, Source, hash_files};
 use crate::run::Options;
 
@@ -83,9 +82,8 @@ pub fn hash_steps<T: Send, N: Send>(
         let mut is_first = true;
         // A single file needs no other thread, and no room for others, unless threads can share it.
         held = held.or_else(|| steps.next());
-        let needs_one = |request: &Request<T>| request.methods.iter().all(|of| of.algorithm() != Algorithm::Blake3);
         let is_last = steps.size_hint().1 == Some(0);
-        let is_single = is_last && matches!(&held, Some(Step::Hash(request)) if needs_one(request));
+        let is_single = is_last && matches!(&held, Some(Step::Hash(request)) if !may_be_shared(request));
         let (most, single) = if is_single { (1, options.clone().threads(1)) } else { (usize::MAX, options.clone()) };
         let names_nbytes = AtomicUsize::new(0);
         let requests = std::iter::from_fn(|| {

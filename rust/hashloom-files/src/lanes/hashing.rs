@@ -31,7 +31,7 @@ pub trait Form {
 #[derive(Default)]
 pub(crate) struct Hashing {
     /// One hasher for each form; empty in the first round. A hasher is taken out while it is in use.
-    hashers: Vec<Option<Hasher>>,
+    pub(super) hashers: Vec<Option<Hasher>>,
     /// Nothing, or a digest for each form: those that are not set yet have any value.
     pub(super) digests: Vec<Hash>,
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use hashloom::Hash;
+use hashloom::{Hash, Hasher};
 
 use super::{Chunk, Form, Hashing, Leaves, Places};
 use crate::read::stamp::Verdict;
@@ -108,7 +108,7 @@ impl<M: Message> Lane<M> {
 
     /// Whether the chunk is to be hashed.
     pub(super) fn is_hashed(&self) -> bool {
-        matches!(self.state, State::Reading | State::Ended(Verdict::Whole))
+        matches!(self.state, State::Reading | State::Ended(Verdict::Whole)) && !matches!(self.chunk, Chunk::Hashed(..))
     }
 
     /// Number of bytes up to the end of the chunk.
@@ -119,6 +119,12 @@ impl<M: Message> Lane<M> {
     /// The digests of the forms, in order, once the message is at its end.
     pub(crate) fn take_digests(&mut self) -> Vec<Hash> {
         std::mem::take(&mut self.hashing.digests)
+    }
+
+    /// The hashers of all forms, which another takes; `None` if nothing is hashed yet.
+    pub(crate) fn take_hashers(&mut self) -> Option<Vec<Hasher>> {
+        let hashers: Option<Vec<Hasher>> = self.hashing.hashers.drain(..).collect();
+        hashers.filter(|hashers| !hashers.is_empty())
     }
 
     /// Reads the next chunk.
@@ -133,6 +139,9 @@ impl<M: Message> Lane<M> {
             State::Reading | State::Waiting => {}
         }
         (self.chunk, self.state) = self.message.read(self.nbytes, own, places, pool);
+        if let Chunk::Hashed(_, hashers) = &mut self.chunk {
+            self.hashing.hashers.extend(hashers.drain(..).map(Some));
+        }
         // The buffers of readers are bounded by themselves.
         if !matches!(self.chunk, Chunk::Part(..)) {
             places.count(self.chunk.nbytes() as usize);

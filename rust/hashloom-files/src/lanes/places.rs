@@ -6,6 +6,8 @@ use std::iter::StepBy;
 use std::ops::{Range, RangeFrom};
 use std::sync::Arc;
 
+use hashloom::Hasher;
+
 use crate::read::buffer::{Buffer, zeros};
 use crate::read::ring::Lost;
 
@@ -164,6 +166,8 @@ pub(crate) enum Chunk {
     Part(Arc<Buffer>, Range<usize>),
     /// Subtrees that are hashed already: the length of each, and their values.
     Subtrees(u64, Vec<[u8; 32]>),
+    /// This many bytes, which all hashers have taken elsewhere; at the end of these also the hashers.
+    Hashed(u64, Vec<Hasher>),
 }
 
 impl Chunk {
@@ -173,6 +177,7 @@ impl Chunk {
         match self {
             Chunk::Place(range) | Chunk::Memory(_, range) | Chunk::Part(_, range) => range.len() as u64,
             Chunk::Zeros(nbytes) => *nbytes as u64,
+            Chunk::Hashed(nbytes, _) => *nbytes,
             Chunk::Subtrees(nbytes, values) => nbytes * values.len() as u64,
         }
     }
@@ -180,7 +185,7 @@ impl Chunk {
     /// Number of bytes that were read from a file.
     pub(crate) fn nbytes_read(&self) -> u64 {
         match self {
-            Chunk::Place(_) | Chunk::Part(..) | Chunk::Subtrees(..) => self.nbytes(),
+            Chunk::Place(_) | Chunk::Part(..) | Chunk::Subtrees(..) | Chunk::Hashed(..) => self.nbytes(),
             Chunk::Zeros(_) | Chunk::Memory(..) => 0,
         }
     }
@@ -191,7 +196,7 @@ impl Chunk {
             Chunk::Zeros(nbytes) => &ZEROS[..*nbytes],
             Chunk::Memory(memory, range) => &(**memory).as_ref()[range.clone()],
             Chunk::Part(buffer, range) => &buffer.bytes()[range.clone()],
-            Chunk::Subtrees(..) => &[],
+            Chunk::Subtrees(..) | Chunk::Hashed(..) => &[],
         }
     }
 }

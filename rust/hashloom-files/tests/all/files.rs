@@ -288,12 +288,39 @@ fn long_files_of_blake3() {
     }
 }
 
-/// Hashes a file with one thread. In each read, `change` is called when this many bytes are hashed, until `change`
+/// Threads without work of their own hash for some of the digests of a long file.
+#[test]
+fn long_files_of_several_digests() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = 256 << 10;
+    let lengths = [(4 << 20) + 1, 5 << 20, (5 << 20) + 1, (6 << 20) + part - 1, (9 << 20) + part + 77];
+    let key = HmacKey::new(Sha1, b"key");
+    let methods: Arc<[Method]> =
+        [Sha512.into(), Sha1.into(), Sha1.into(), Blake3.into(), Method::Mac(key.clone()), Sha256.into()].into();
+    for (seed, nbytes) in lengths.into_iter().enumerate() {
+        let (path, content) = (folder.path().join(format!("{seed}")), bytes(nbytes, seed));
+        fs::write(&path, &content).unwrap();
+        let of = |algorithm| hash(algorithm, &content);
+        let expected = [of(Sha512), of(Sha1), of(Sha1), of(Blake3), hmac(&key, &content), of(Sha256)];
+        for nthreads in [1, 2, 3, 8] {
+            let options = Options::new().threads(nthreads);
+            for count in [1, 2] {
+                for result in run(&vec![path.clone(); count], &methods, &options).0 {
+                    let hashed = result.unwrap();
+                    assert_eq!(hashed.digests, expected, "{nbytes} bytes, {nthreads} threads");
+                    assert_eq!(hashed.nbytes, nbytes as u64);
+                }
+            }
+        }
+    }
+}
+
+/// Hashes a file with one thread, or for several digests with three. In each read, `change` is called when this many bytes are hashed, until `change`
 /// returns false.
 #[cfg(unix)]
 fn changed_after(
     path: &Path,
-    algorithm: Algorithm,
+    algorithms: &[Algorithm],
     nbytes: u64,
     change: &mut (dyn FnMut() -> bool + Send),
 ) -> Result<Hashed, FileError> {
@@ -307,9 +334,8 @@ fn changed_after(
             *next = now + nbytes;
         }
     };
-    let options = Options::new().threads(1);
-    let (mut results, _) =
-        heard(&options, progress, |options| run(&[path.to_owned()], &methods(&[algorithm]), options));
+    let options = Options::new().threads(if algorithms.len() == 1 { 1 } else { 3 });
+    let (mut results, _) = heard(&options, progress, |options| run(&[path.to_owned()], &methods(algorithms), options));
     assert!(state.into_inner().unwrap().2 || results[0].is_err(), "the change was made in time");
     results.remove(0)
 }
@@ -345,20 +371,22 @@ fn a_file_that_changes_is_read_again() {
             }),
         ),
     ];
-    for ((what, change), algorithm) in changes.iter().flat_map(|change| [(change, Sha256), (change, Blake3)]) {
+    let of = |change| [&[Sha256][..], &[Blake3], &[Sha256, Sha1, Blake3]].map(|algorithms| (change, algorithms));
+    for ((what, change), algorithms) in changes.iter().flat_map(of) {
         fs::write(&path, &content).unwrap();
-        let hashed = changed_after(&path, algorithm, 2 << 20, &mut || {
+        let hashed = changed_after(&path, algorithms, 2 << 20, &mut || {
             change();
             false
         });
         let now = fs::read(&path).unwrap();
         assert_ne!(now, content, "{what}");
         let hashed = hashed.unwrap();
-        assert_eq!(hashed.digests[0], hash(algorithm, &now), "{what}");
+        let expected: Vec<Hash> = algorithms.iter().map(|&algorithm| hash(algorithm, &now)).collect();
+        assert_eq!(hashed.digests, expected, "{what}");
         assert_eq!((hashed.nbytes, hashed.stamp.unwrap().nbytes), (now.len() as u64, now.len() as u64), "{what}");
     }
     fs::write(&path, &content).unwrap();
-    let removed = changed_after(&path, Sha256, 2 << 20, &mut || {
+    let removed = changed_after(&path, &[Sha256], 2 << 20, &mut || {
         fs::remove_file(&path).unwrap();
         false
     });
@@ -370,10 +398,10 @@ fn a_file_that_changes_is_read_again() {
 fn a_file_that_always_changes_is_unstable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for algorithm in [Sha256, Blake3] {
+    for algorithms in [&[Sha256][..], &[Blake3], &[Sha256, Sha1, Blake3]] {
         fs::write(&path, bytes(8 << 20, 5)).unwrap();
         let mut nchanges = 0;
-        let hashed = changed_after(&path, algorithm, 2 << 20, &mut || {
+        let hashed = changed_after(&path, algorithms, 2 << 20, &mut || {
             nchanges += 1;
             OpenOptions::new().write(true).open(&path).unwrap().write_all_at(&[nchanges], 0).unwrap();
             true

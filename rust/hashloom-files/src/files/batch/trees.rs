@@ -10,10 +10,11 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hasher};
 
+use super::shared::{Help, Shared};
 use crate::files::request::Method;
 use crate::lanes::Form;
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
@@ -62,33 +63,6 @@ impl Tree {
         Some(Arc::new(Tree { file: file.clone(), hasher: method.hasher(), state: Mutex::new(state) }))
     }
 
-    /// Hashes the next subtree. False if there is none, or no memory for it.
-    pub(super) fn hash_next(&self, buffer: &mut Vec<u8>) -> bool {
-        if buffer.is_empty() {
-            *buffer = zeros(SUBTREE_NBYTES as usize).unwrap_or_default();
-        }
-        let mut state = lock(&self.state);
-        if state.next >= state.end {
-            return false;
-        }
-        if buffer.is_empty() {
-            state.end = state.next;
-            return false;
-        }
-        let number = state.next;
-        state.next += 1;
-        state.nunderway += 1;
-        drop(state);
-        let value = self.value(number * SUBTREE_NBYTES, buffer);
-        let mut state = lock(&self.state);
-        state.nunderway -= 1;
-        match value {
-            Some(value) => _ = state.waiting.insert(number, value),
-            None => state.end = state.end.min(number),
-        }
-        true
-    }
-
     /// The value of the subtree at `offset`; `None` if it cannot be read.
     fn value(&self, offset: u64, buffer: &mut [u8]) -> Option<Value> {
         if offset % LANE_NBYTES == 0 {
@@ -121,23 +95,30 @@ impl Tree {
     }
 }
 
-/// The files whose subtrees may be hashed.
-#[derive(Default)]
-pub(super) struct Trees(Mutex<Vec<Weak<Tree>>>);
-
-impl Trees {
-    pub(super) fn add(&self, tree: &Arc<Tree>) {
-        lock(&self.0).push(Arc::downgrade(tree));
-    }
-
-    /// Hashes a subtree of one of the files. False if there is none.
-    pub(super) fn help(&self, buffer: &mut Vec<u8>) -> bool {
-        loop {
-            let Some(tree) = lock(&self.0).first().cloned() else { return false };
-            if tree.upgrade().is_some_and(|tree| tree.hash_next(buffer)) {
-                return true;
-            }
-            lock(&self.0).retain(|other| !Weak::ptr_eq(other, &tree));
+impl Shared for Tree {
+    /// Hashes the next subtree.
+    fn help(&self, buffer: &mut Vec<u8>) -> Help {
+        if buffer.is_empty() {
+            *buffer = zeros(SUBTREE_NBYTES as usize).unwrap_or_default();
         }
+        let mut state = lock(&self.state);
+        if buffer.is_empty() {
+            state.end = state.end.min(state.next);
+        }
+        if state.next >= state.end {
+            return Help::Over;
+        }
+        let number = state.next;
+        state.next += 1;
+        state.nunderway += 1;
+        drop(state);
+        let value = self.value(number * SUBTREE_NBYTES, buffer);
+        let mut state = lock(&self.state);
+        state.nunderway -= 1;
+        match value {
+            Some(value) => _ = state.waiting.insert(number, value),
+            None => state.end = state.end.min(number),
+        }
+        Help::Done
     }
 }

@@ -8,9 +8,13 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
+use hashloom::Algorithm;
+
 use super::disks::{Disks, ToPark};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
-use super::trees::{SUBTREE_NBYTES, Tree, Trees};
+use super::several::{self, Several};
+use super::shared::{Help, Shared, SharedFiles};
+use super::trees::{SUBTREE_NBYTES, Tree};
 use super::{Lane, Worker};
 use crate::files::request::{FileError, Hashed, Method, Request};
 use crate::files::source::{Source, read_from, stdin};
@@ -18,7 +22,7 @@ use crate::lanes::{Chunk, Fetched, Message, Part, Places, State};
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::direct::{Window, uncached};
 use crate::read::evidence::{self, Before};
-use crate::read::open::read_at_once;
+use crate::read::open::{read_at, read_at_once};
 use crate::read::ring::FirstRead;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict, is_made_while_read};
 use crate::read::stream;
@@ -50,6 +54,10 @@ pub(super) struct Whole {
     fetched: Option<Arc<Fetched>>,
     /// For a long file whose subtrees other threads hash too, until the last.
     tree: Option<Arc<Tree>>,
+    /// For a long file of whose digests other threads hash some, until the last part: once only, as the lane goes on
+    /// where a part could not be read.
+    several: Option<Arc<Several>>,
+    was_several: bool,
     /// For the first of a file's names: the others wait for it.
     lead: Option<Box<Lead>>,
 }
@@ -72,6 +80,23 @@ enum Input {
     Own,
 }
 
+/// Whether several threads may hash parts of a request's file.
+pub(in crate::files) fn may_be_shared<T>(request: &Request<T>) -> bool {
+    let is_long = |source: &Source| {
+        let metadata = match source {
+            Source::Path(path) => path.metadata().ok(),
+            Source::File(file) => file.metadata().ok(),
+            _ => None,
+        };
+        metadata.is_some_and(|metadata| metadata.is_file() && metadata.len() > several::WORTH_NBYTES)
+    };
+    match &request.methods[..] {
+        [] => false,
+        [method] => method.algorithm() == Algorithm::Blake3 && is_long(&request.source),
+        _ => is_long(&request.source),
+    }
+}
+
 impl Message for Whole {
     type Form = Method;
     type Failure = FileError;
@@ -92,12 +117,22 @@ impl Message for Whole {
             }
         }
         if let Some(tree) = &self.tree {
-            let is_left = tree.hash_next(&mut own.subtree);
+            let is_left = tree.help(&mut own.subtree) == Help::Done;
             if let Some(values) = tree.take() {
                 let state = if values.is_empty() && !is_left { State::Waiting } else { State::Reading };
                 return (Chunk::Subtrees(SUBTREE_NBYTES, values), state);
             }
             self.tree = None;
+        }
+        if let Some(several) = self.several.clone() {
+            let is_read = several.next_part().is_some_and(|offset| self.read_for_several(&several, offset));
+            let is_hashed = several.help(&mut own.subtree) == Help::Done;
+            let (end, hashers) = several.take();
+            if hashers.is_some() {
+                self.several = None;
+            }
+            let state = if is_read || is_hashed || hashers.is_some() { State::Reading } else { State::Waiting };
+            return (Chunk::Hashed(end - at, hashers.unwrap_or_default()), state);
         }
         let mut most = usize::MAX;
         let end = self.stamp().map_or(0, |stamp| stamp.nbytes);
@@ -181,6 +216,44 @@ impl Whole {
         }
     }
 
+    /// Reads the next part for several digests, or finds that there is none. False if readers are to bring it.
+    fn read_for_several(&mut self, several: &Several, offset: u64) -> bool {
+        let end = self.stamp().map_or(0, |stamp| stamp.nbytes);
+        let mut range = offset..end.min(offset + several::PART_NBYTES as u64);
+        if let Some(fetched) = &self.fetched {
+            let fetched_end = fetched.end();
+            if fetched_end <= offset {
+                return false;
+            }
+            match fetched.find(&(offset..end)) {
+                Ok(part) if part.range().end < end => {
+                    let end = part.range().end;
+                    several.add(part, end);
+                    return true;
+                }
+                Ok(_) => range.end = end,
+                Err(left_until) => range.end = range.end.min(left_until).min(fetched_end),
+            }
+        }
+        let part = if range.end < end { self.read_part(several, range.clone()) } else { None };
+        match part {
+            Some(part) => {
+                several.add(Arc::new(part), range.end);
+                self.read_ahead(range, false);
+            }
+            None => several.end(),
+        }
+        true
+    }
+
+    /// Reads a range whole. `None` if that is not possible.
+    fn read_part(&self, several: &Several, range: Range<u64>) -> Option<Part> {
+        let (file, mut buffer) = (self.file()?, several.buffer()?);
+        let nbytes = (range.end - range.start) as usize;
+        let nread = read_at(file, &mut buffer.bytes_mut()[..nbytes], range.start).ok()?;
+        (nread == nbytes).then(|| Part::new(range, 0, &Arc::new(buffer)))
+    }
+
     /// The verdict on `nbytes` bytes, after which the source has ended.
     fn judge(&self, nbytes: u64) -> Verdict {
         let Some(before) = self.before else { return Verdict::Whole };
@@ -232,7 +305,7 @@ impl Whole {
 
     /// Shares the subtrees of an opened file of which nothing is read, if the file is long and all its digests are
     /// trees.
-    pub(super) fn share(&mut self, trees: &Trees) -> bool {
+    pub(super) fn share(&mut self, shared: &SharedFiles) -> bool {
         let found =
             self.stamp().zip(self.file()).zip(if self.forms().len() == 1 { self.forms().first() } else { None });
         let found = found.filter(|_| !self.is_stream && self.window.is_none());
@@ -241,9 +314,20 @@ impl Whole {
             // A file system that makes files while they are read need not keep to the length.
             (!is_made_while_read(file)).then_some(tree)
         });
-        tree.iter().for_each(|tree| trees.add(tree));
+        tree.iter().for_each(|tree| shared.add(tree));
         self.tree = tree;
         self.tree.is_some()
+    }
+
+    /// Whether other threads may hash for some of the digests, of a regular file of which `nbytes` bytes are hashed.
+    fn may_share_digests(&self, nbytes: u64) -> bool {
+        let nleft = self.stamp().map_or(0, |stamp| stamp.nbytes.saturating_sub(nbytes));
+        self.forms().len() > 1
+            && !self.was_several
+            && nleft >= several::WORTH_NBYTES
+            && !self.is_stream
+            && self.window.is_none()
+            && self.file().is_some_and(|file| !is_made_while_read(file))
     }
 
     pub(super) fn lead(&mut self, lead: Lead) {
@@ -310,6 +394,8 @@ impl Lane {
             asked: 0,
             fetched: None,
             tree: None,
+            several: None,
+            was_several: false,
             lead: None,
         })
     }
@@ -338,6 +424,17 @@ impl Lane {
             FirstRead::NotOpened(error) => self.fail(FileError::Open(error)),
             FirstRead::NotRead(nbytes, error) => self.fail(FileError::Read { offset: nbytes as u64, error }),
         }
+    }
+
+    /// Lets other threads hash for some of the digests if that pays, or does so already: whether they should look.
+    pub(super) fn share_digests(&mut self, shared: &SharedFiles) -> bool {
+        if self.message.several.is_none() && self.message.may_share_digests(self.nbytes) {
+            let several = self.take_hashers().map(|hashers| Several::new(hashers, self.nbytes));
+            several.iter().for_each(|several| shared.add(several));
+            self.message.was_several = several.is_some();
+            self.message.several = several;
+        }
+        self.message.several.is_some()
     }
 
     /// After the first chunk, which a ring has read, of a file that this thread goes on with.
