@@ -315,8 +315,8 @@ fn long_files_of_several_digests() {
     }
 }
 
-/// Hashes a file with one thread, or for several digests with three. In each read, `change` is called when this many bytes are hashed, until `change`
-/// returns false.
+/// Hashes a file with one thread, or for several digests with three. In each read, `change` is called when this many
+/// bytes are hashed, until `change` returns false.
 #[cfg(unix)]
 fn changed_after(
     path: &Path,
