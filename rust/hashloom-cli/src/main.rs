@@ -21,7 +21,7 @@ use hashloom_address::command as address;
 use hashloom_bench::{bench, kernels};
 use hashloom_clients::command as clients;
 use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
-use hashloom_list::command as sums;
+use hashloom_list::command::{self as sums, sources::Sources};
 use hashloom_manifest::command as manifest;
 use hashloom_slh as slh;
 use hashloom_solaris as solaris;
@@ -36,6 +36,16 @@ use isa::restrict;
 
 #[global_allocator]
 static MEMORY: memory::OrExit = memory::OrExit;
+
+/// What `check` reads beside lists.
+const SOURCES: Sources = Sources {
+    manifest: manifest::each_file,
+    open_par2: sums::par2::open,
+    read_par2: sums::par2::read,
+    check_par2: sums::par2::check,
+    python: sums::python::records,
+    stores: sums::stores::check,
+};
 
 fn main() {
     stdio::begin();
@@ -189,7 +199,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Check(options) => {
             // The lists tell which algorithms they use.
             restrict(isa, &[])?;
-            sums::check::run(options, manifest::each_file)
+            sums::check::run(options, SOURCES)
         }
         Command::Manifest { command } => {
             restrict(isa, &[])?;

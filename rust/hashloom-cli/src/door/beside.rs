@@ -13,12 +13,12 @@ use hashloom_frame::text::{display, failed};
 use hashloom_frame::units::plural;
 use hashloom_list::Parser;
 use hashloom_list::command::only::{Subjects, Ways, below, has_digests};
-use hashloom_manifest::command::{each_file, folder_of};
+use hashloom_manifest::command::folder_of;
 use hashloom_torrent::Torrent;
 
 use super::kind::{self, is_list, is_manifest, is_signature, signatures};
 use super::{Plan, Plans, only, plan, with};
-use crate::torrent;
+use crate::{SOURCES, torrent};
 
 /// A file of any name that begins with that of another is looked into up to this length.
 const SIDECAR_MAX_NBYTES: u64 = 64 << 10;
@@ -118,7 +118,7 @@ pub fn of_files(files: &[&Path], has_key: bool) -> Plans {
                 let has_signature = kind::signatures(file).iter().any(|(_, by)| by.contains(kind::OWN));
                 if has_key && has_signature { &mut signed } else { &mut alone }.push(file);
             }
-            if evidence.named[index] && names::is_list(&name(file)) && has_digests(file, each_file) {
+            if evidence.named[index] && names::is_list(&name(file)) && has_digests(file, SOURCES) {
                 let why = "is named by a list, and was checked as a file";
                 plans.hints.push(format!("{} {why}; `hashloom check` checks what it lists", display(file)));
             }
@@ -145,7 +145,7 @@ pub fn of_files(files: &[&Path], has_key: bool) -> Plans {
 fn lists(files: &[&Path], neighbours: &[PathBuf], doubts: &mut Vec<String>) -> (Vec<PathBuf>, Vec<bool>) {
     let owned: Vec<PathBuf> = files.iter().map(|file| file.to_path_buf()).collect();
     let (subjects, parser) = (Subjects::new(&owned), Parser::new());
-    let ways = Ways { parser: &parser, base: None, trusted: None, manifests: each_file };
+    let ways = Ways { parser: &parser, base: None, trusted: None, sources: SOURCES };
     let own: HashSet<Vec<u8>> = files.iter().map(|file| name(file)).collect();
     let (mut lists, mut named) = (Vec::new(), vec![false; files.len()]);
     for path in neighbours {
@@ -275,8 +275,7 @@ struct Folder<'a> {
 impl Folder<'_> {
     /// Notes the files below this folder that a list names. Returns whether there is one.
     fn note_named(&mut self, list: &Path, base: Option<&Path>) -> Result<bool, String> {
-        let found =
-            below(list, Ways { parser: self.parser, base, trusted: None, manifests: each_file }, &self.canonical)?;
+        let found = below(list, Ways { parser: self.parser, base, trusted: None, sources: SOURCES }, &self.canonical)?;
         let is_any = !found.is_empty();
         self.named.iter_mut().for_each(|named| named.extend(found.iter().cloned()));
         Ok(is_any)
@@ -349,7 +348,7 @@ impl Folder<'_> {
                     self.plans.plans.push(plan(&["manifest", "check"], vec![], &[&inner, &self.path]));
                     manifests.push(inner);
                 }
-            } else if is_index || has_digests(&inner, each_file) {
+            } else if is_index || has_digests(&inner, SOURCES) {
                 if let Err(message) = self.note_named(&inner, None) {
                     self.plans.doubts.push(message);
                 }

@@ -16,9 +16,9 @@ use hashloom_list::Parser;
 use hashloom_list::command::found;
 use hashloom_list::command::only::has_digests;
 use hashloom_manifest::Reader;
-use hashloom_manifest::command::each_file;
 
 use super::beside::are_named;
+use crate::SOURCES;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -160,7 +160,7 @@ pub fn is_signature(path: &Path) -> bool {
     let looks_so =
         head(path).is_some_and(|head| is_binary(&head) || begins.iter().any(|begin| head.starts_with(begin)));
     let name = names::of_path(path);
-    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path, each_file)
+    !names::is_list(&name) || looks_so || signed.is_file() && !has_digests(path, SOURCES)
 }
 
 /// The file that a signature of this name is of.

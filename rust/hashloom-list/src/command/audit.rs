@@ -169,10 +169,15 @@ impl Audit<'_> {
 
     /// Says how many there are of something, with the first of them.
     pub fn say_some(&self, names: &[String], count: u64, one: &str, what: &str) {
-        if count > 0 && !self.rules.status {
-            let more = if count as usize > names.len() { ", …" } else { "" };
-            let names = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
-            self.console.message(format!("{} {what}{names}", plural(count, one)).as_bytes());
+        if let Some(text) = some(names, count, one, what).filter(|_| !self.rules.status) {
+            self.console.message(text.as_bytes());
         }
     }
+}
+
+/// The number of something, if there is any, with the first of them.
+pub fn some(names: &[String], count: u64, one: &str, what: &str) -> Option<String> {
+    let more = if count as usize > names.len() { ", …" } else { "" };
+    let names = if names.is_empty() { String::new() } else { format!(": {}{more}", names.join(", ")) };
+    (count > 0).then(|| format!("{} {what}{names}", plural(count, one)))
 }

@@ -6,21 +6,18 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
-use hashloom_frame::input::check_folder;
-use hashloom_frame::input::or_stdin;
+use hashloom_files::run::Options;
+use hashloom_frame::input::{check_folder, or_stdin};
 use hashloom_frame::names::any_path;
 use hashloom_frame::text::failed;
 use hashloom_frame::work::Checking;
 use hashloom_frame::{isa, names};
 use hashloom_signature::command::public_key;
 
-use super::audit::Audit;
 use super::checking::{Base, Checker, total_nbytes};
-use super::dpkg::Packages;
 use super::front;
-use super::only::{Manifests, Only, Ways};
-use super::python::Records;
-use super::stores;
+use super::only::{Only, Ways};
+use super::sources::Sources;
 use super::verdict::Rules;
 use crate::{Encoding, FORMS, Parser};
 
@@ -34,7 +31,7 @@ use crate::{Encoding, FORMS, Parser};
 pub struct Check {
     /// The lists; - is standard input [default: -]
     #[arg(value_name = "LIST", value_parser = any_path(), value_hint = ValueHint::FilePath)]
-    lists: Vec<PathBuf>,
+    pub lists: Vec<PathBuf>,
 
     /// Do not print OK for files that match
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
@@ -46,7 +43,7 @@ pub struct Check {
 
     /// Names in the lists are relative to DIR [default: the current folder]
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
 
     /// Check only PATH, a file or all below a folder, and nothing else that the lists name; can be given several times.
     /// A file is read once, for all lists. Each must name it, by whatever spelling leads to it from the folder of the
@@ -87,12 +84,12 @@ pub struct Check {
     /// Instead of lists, check stores: folders whose files have the digests of their contents as names
     #[arg(long, requires = "lists", conflicts_with_all = ["algorithms", "directory", "relative_to_list",
         "ignore_case", "ignore_missing", "strict", "warn"])]
-    names: bool,
+    pub names: bool,
 
     /// Check the files of all installed packages of Debian; with -C those of the system below DIR
     #[arg(long, conflicts_with_all = ["lists", "names", "algorithms", "relative_to_list", "ignore_case",
         "ignore_missing", "strict", "warn"])]
-    dpkg: bool,
+    pub dpkg: bool,
 
     /// Check the packages of the Python environment DIR against the RECORD of each: that of a virtual environment, a
     /// folder site-packages, or all environments below DIR
@@ -193,8 +190,15 @@ Examples:
   hashloom check --names .git/lfs ~/.cache/huggingface
   hashloom check --dpkg --quiet";
 
+impl Check {
+    /// How the files are read.
+    pub fn options(&self) -> Options {
+        self.work.options(!self.status)
+    }
+}
+
 /// Returns the exit status.
-pub fn run(arguments: &Check, manifests: Manifests) -> Result<u8, String> {
+pub fn run(arguments: &Check, sources: Sources) -> Result<u8, String> {
     let rules = Rules {
         ignore_missing: arguments.ignore_missing,
         ignore_case: arguments.ignore_case,
@@ -207,50 +211,33 @@ pub fn run(arguments: &Check, manifests: Manifests) -> Result<u8, String> {
     if let Some(folder) = &arguments.directory {
         check_folder(folder).map_err(|message| format!("--directory: {message}"))?;
     }
-    if arguments.names {
-        let folders = &arguments.lists;
-        let total = folders.clone();
-        return front::run(
-            folders,
-            arguments.work.options(!arguments.status),
-            move || stores::total_nbytes(&total),
-            |options, console| Audit { rules, options, console }.stores(folders),
-        );
-    }
-    if arguments.dpkg {
-        let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
-        return front::run(
-            &[],
-            arguments.work.options(!arguments.status),
-            || None,
-            |options, console| Audit { rules, options, console }.packages(packages),
-        );
+    if arguments.names || arguments.dpkg {
+        return (sources.stores)(arguments, rules);
     }
     let parser = match &arguments.algorithms[..] {
         [] => Parser::new(),
         algorithms => Parser::untagged(algorithms),
     };
     let parser = parser.encoded(arguments.encoding);
-    let records = arguments.python.as_deref().map(Records::find).transpose()?;
     let has_only = !arguments.only.is_empty();
     let has_only_files = has_only && !arguments.only.iter().any(|path| path.is_dir());
-    let lists = match &records {
-        Some(records) => records.lists.clone(),
+    let (lists, not_covered) = match &arguments.python {
+        Some(folder) => (sources.python)(folder)?,
         // The signatures of the files may stand for lists.
-        None if has_only_files && arguments.trusted_key.is_some() => arguments.lists.clone(),
+        None if has_only_files && arguments.trusted_key.is_some() => (arguments.lists.clone(), Vec::new()),
         None if arguments.lists.is_empty() && (has_only || arguments.trusted_key.is_some()) => {
             return Err("expected a LIST, as --only and --trusted-key are about lists".into());
         }
-        None => or_stdin(&arguments.lists),
+        None => (or_stdin(&arguments.lists), Vec::new()),
     };
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
     if has_only_files {
         let (files, base) = (&arguments.only, arguments.directory.as_deref());
-        let ways = Ways { parser: &parser, base, trusted: trusted.as_ref(), manifests };
+        let ways = Ways { parser: &parser, base, trusted: trusted.as_ref(), sources };
         let total = files.clone();
         return front::run(
             files,
-            arguments.work.options(!arguments.status),
+            arguments.options(),
             move || total.iter().map(|file| Some(file.metadata().ok()?.len())).sum(),
             |options, console| Only { files, lists: &lists, ways, rules, options, console }.check(),
         );
@@ -264,20 +251,22 @@ pub fn run(arguments: &Check, manifests: Manifests) -> Result<u8, String> {
     };
     front::run(
         &lists,
-        arguments.work.options(!arguments.status),
+        arguments.options(),
         {
             let (lists, parser, folder) = (lists.clone(), parser.clone(), arguments.directory.clone());
-            move || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules)
+            move || {
+                let has_par2 = lists.iter().any(|list| (sources.open_par2)(list).is_some());
+                let total = || total_nbytes(&lists, base(folder.as_deref(), is_relative), parser, rules);
+                if has_par2 { None } else { total() }
+            }
         },
         |options, console| {
             let base = base(arguments.directory.as_deref(), is_relative);
             let guesses = arguments.algorithms.is_empty();
             let (trusted, below) = (trusted.as_ref(), below.as_deref());
-            let checker = Checker { rules, base, guesses, trusted, below, options, console };
+            let checker = Checker { rules, base, guesses, trusted, below, sources, options, console };
             let end = checker.check_all(&lists, &mut parser.clone());
-            if let Some(records) = &records {
-                Audit { rules, options, console }.say_left_out(records);
-            }
+            not_covered.iter().filter(|_| !rules.status).for_each(|what| console.message(what.as_bytes()));
             end
         },
     )

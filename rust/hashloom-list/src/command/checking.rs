@@ -14,7 +14,7 @@ use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Request, Stamp, Step, Watched, hash_steps};
 use hashloom_frame::input;
 use hashloom_frame::json::Named;
-use hashloom_frame::output::Identity;
+use hashloom_frame::output::{Identity, folder};
 use hashloom_frame::printing::Console;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::units::plural;
@@ -24,10 +24,11 @@ use serde::Serialize;
 use super::front::End;
 use super::place::OtherForms;
 use super::reading::{Bad, Listed, Reading};
+use super::sources::Sources;
 use super::summing::{nbytes_of, trouble};
 use super::text_lines::Lines;
 use super::verdict::{Counts, CountsJson, Rules, Verdict, json_line, summarize};
-use super::{found, only, par2};
+use super::{found, only};
 use crate::{Form, Parser, nearest};
 
 /// The folder that names in lists are relative to.
@@ -44,7 +45,7 @@ pub enum Base<'a> {
 pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules: Rules) -> Option<u64> {
     let mut total = 0_u64;
     for list in lists.iter() {
-        let file = File::open(list).ok().filter(|_| list.is_file() && par2::open(list).is_none())?;
+        let file = File::open(list).ok().filter(|_| list.is_file())?;
         let lines = Lines::begin_file(file, list, &mut parser).ok()?;
         let forms = OtherForms::new(rules.ignore_case);
         let mut reading = Reading::new(lines, list, base, &mut parser, rules, &forms);
@@ -67,6 +68,7 @@ pub struct Checker<'a> {
     pub trusted: Option<&'a PublicKey>,
     /// The folder, as the file system has it, below which files are checked; other lines are passed over.
     pub below: Option<&'a Path>,
+    pub sources: Sources,
     pub options: &'a Options,
     pub console: &'a Console<'a>,
 }
@@ -125,16 +127,20 @@ impl Tally {
 impl Checker<'_> {
     /// Checks one list after the other. The form that the parser has learned from one list holds for the next.
     pub fn check_all(&self, lists: &[PathBuf], parser: &mut Parser) -> End {
+        let Checker { rules, sources, options, console, .. } = *self;
         let mut end = End::Right;
         for list in lists {
-            let par2 = if self.trusted.is_none() { par2::open(list) } else { None };
+            let par2 = if self.trusted.is_none() { (sources.open_par2)(list) } else { None };
             end = end.and(match par2 {
                 Some(_) if self.below.is_some() => {
                     let why = b": the files of a PAR2 set are checked as a whole, and not with --only FOLDER";
-                    self.console.message(&[&quoted(&portable(list))[..], why].concat());
+                    console.message(&[&quoted(&portable(list))[..], why].concat());
                     End::Wrong
                 }
-                Some(file) => par2::check(self, list, file),
+                Some(par2) => {
+                    let folder = if let Base::Folder(folder) = self.base { folder } else { folder(list) };
+                    (sources.check_par2)(par2, list, folder, rules, options, console)
+                }
                 None => self.check(list, parser),
             });
             if end == End::Cancelled {

@@ -5,8 +5,7 @@
 //! `sum` and `check` have the options, `front` the frame around both. `summing` and `checking` hand files to the
 //! engine. A check takes the lines of a list (`text_lines`) as steps (`reading`), finds the file of each name
 //! (`place`), and says what came of it (`verdict`). `only` is about some files of the lists, and `hashloom PATH` asks
-//! it too. `sum` also has `expect` and `known`; `check` also `par2`, `python`, which finds lists, and `stores` and
-//! `dpkg`, whose files `audit` checks.
+//! it too. `sum` also has `expect` and `known`; `check` also what the program hands over (`sources`).
 
 mod audit;
 pub mod check;
@@ -23,9 +22,10 @@ pub mod lines;
 pub mod only;
 pub mod par2;
 pub mod place;
-mod python;
+pub mod python;
 mod reading;
-mod stores;
+pub mod sources;
+pub mod stores;
 pub mod sum;
 pub mod summing;
 mod text_lines;

@@ -16,7 +16,6 @@ use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::paths::{portable, refused, to_path};
 use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
-use hashloom_frame::input::Kept;
 use hashloom_frame::json::Named;
 use hashloom_frame::names::{self, with_suffix};
 use hashloom_frame::output::{Identity, folder};
@@ -30,12 +29,12 @@ use serde::Serialize;
 use super::checking::hint;
 use super::crc::Crcs;
 use super::front::End;
-use super::par2;
 use super::place::from_windows;
+use super::sources::Sources;
 use super::summing::trouble;
 use super::text_lines::{Lines, Parsed};
 use super::verdict::{Rules, Verdict, json_line};
-use crate::{Crc, Entry, Par2, Parser, Place, escaped};
+use crate::{Crc, Entry, Parser, Place, escaped};
 
 /// Files that lists may name.
 pub struct Subjects {
@@ -140,17 +139,8 @@ pub struct Ways<'a> {
     pub base: Option<&'a Path>,
     /// The key that must have signed the lists, or the files themselves.
     pub trusted: Option<&'a PublicKey>,
-    pub manifests: Manifests,
+    pub sources: Sources,
 }
-
-/// Reads a manifest (its path, the folder that names are relative to, a copy of the manifest), and calls a function
-/// with that folder, and the name, the digests and the length of each file.
-pub type Manifests = fn(
-    &Path,
-    Option<&Path>,
-    Option<&Kept>,
-    &mut dyn FnMut(&Path, &[u8], Vec<(Algorithm, Hash)>, u64),
-) -> Result<(), String>;
 
 /// A line of a list.
 enum Said<'a> {
@@ -179,13 +169,14 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
         None => None,
     };
     let around = ways.base.unwrap_or(folder(list));
-    if let (Some(file), None) = (par2::open(list), &kept) {
-        let par2 = Par2::read(file).map_err(wrong)?;
-        for file in par2.files.into_iter().filter(|file| refused(&file.name).is_none()) {
-            let claim = Claim::whole(vec![(Algorithm::Md5, Hash::new(Algorithm::Md5, &file.md5))], file.nbytes);
-            each(Said::Claim(place(around, &file.name), &file.name, claim));
-        }
-        if par2.undescribed > 0 {
+    if let (Some(par2), None) = ((ways.sources.open_par2)(list), &kept) {
+        let claim = &mut |name: &[u8], md5, nbytes| {
+            if refused(name).is_none() {
+                let claim = Claim::whole(vec![(Algorithm::Md5, md5)], nbytes);
+                each(Said::Claim(place(around, name), name, claim));
+            }
+        };
+        if !(ways.sources.read_par2)(par2, claim).map_err(wrong)? {
             each(Said::Other(0, b"", Some("it does not describe all its files".to_owned())));
         }
         return Ok(remarks);
@@ -225,7 +216,7 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
         each(Said::Other(lines.number, lines.text(), why));
     }
     if is_manifest {
-        (ways.manifests)(list, ways.base, kept.as_ref(), &mut |base, name, digests, nbytes| {
+        (ways.sources.manifest)(list, ways.base, kept.as_ref(), &mut |base, name, digests, nbytes| {
             each(Said::Claim(place(base, name), name, Claim::whole(digests, nbytes)));
         })?;
     }
@@ -246,10 +237,10 @@ fn names_algorithm(list: &[u8]) -> bool {
 }
 
 /// Whether a file has lines with digests.
-pub fn has_digests(path: &Path, manifests: Manifests) -> bool {
+pub fn has_digests(path: &Path, sources: Sources) -> bool {
     let parser = Parser::new();
     let mut is_list = false;
-    let ways = Ways { parser: &parser, base: None, trusted: None, manifests };
+    let ways = Ways { parser: &parser, base: None, trusted: None, sources };
     let read = read(path, ways, |said| is_list |= !matches!(said, Said::Other(_, _, None)));
     read.is_ok() && is_list
 }

@@ -7,13 +7,13 @@
 //! blocks that have moved, would tell nothing more.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hashloom::Algorithm;
+use hashloom::{Algorithm, Hash};
 use hashloom_files::lanes::Leaves;
 use hashloom_files::paths::name::check_component;
 use hashloom_files::paths::{portable, to_path};
@@ -22,15 +22,15 @@ use hashloom_files::pieces::files::{Cache, Files, Place, Presence, Trouble};
 use hashloom_files::pieces::job::{self, Content, Hashes, Job};
 use hashloom_files::pieces::layout::{Layout, Spans};
 use hashloom_files::run::Options;
+use hashloom_frame::printing::Console;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::text::reason;
 use hashloom_frame::units::plural;
 
 use super::audit::{Audit, Outcome};
-use super::checking::{Base, Checker};
 use super::front::End;
 use super::summing::trouble;
-use super::verdict::Verdict;
+use super::verdict::{Rules, Verdict};
 use crate::{Par2, Par2File};
 
 /// Opens a list that is a PAR 2.0 file.
@@ -40,6 +40,13 @@ pub fn open(list: &Path) -> Option<File> {
     let mut magic = [0; 8];
     file.read_exact(&mut magic).ok()?;
     file.rewind().ok().filter(|()| magic == *b"PAR2\0PKT").map(|()| file)
+}
+
+/// Calls `each` with the name, the MD5 and the length of each file. Returns whether these are all files of the set.
+pub fn read(file: File, each: &mut dyn FnMut(&[u8], Hash, u64)) -> io::Result<bool> {
+    let par2 = Par2::read(file)?;
+    par2.files.iter().for_each(|file| each(&file.name, Hash::new(Algorithm::Md5, &file.md5), file.nbytes));
+    Ok(par2.undescribed == 0)
 }
 
 const MD5: &str = "md5";
@@ -99,9 +106,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Checks the files of a set.
-pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
-    let Checker { rules, base, options, console, .. } = *checker;
+/// Checks the files of a set below a folder.
+pub fn check(file: File, list: &Path, folder: &Path, rules: Rules, options: &Options, console: &Console<'_>) -> End {
     let audit = Audit { rules, options, console };
     let about = |name: &[u8], why: &str| console.message(&[&quoted(name)[..], b": ", why.as_bytes()].concat());
     let told = |why: &str| about(&portable(list), why);
@@ -109,10 +115,6 @@ pub fn check(checker: &Checker<'_>, list: &Path, file: File) -> End {
         if !rules.status {
             about(name, why);
         }
-    };
-    let folder = match base {
-        Base::Folder(folder) => folder,
-        Base::Current | Base::List => list.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(".".as_ref()),
     };
     let cache = Arc::new(Cache::new(options));
     let (par2, root) = match (Par2::read(file), cache.root(folder)) {
