@@ -110,9 +110,9 @@ crate-without-std | more all | crates | \
     rust/hashloom/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
-    cargo clippy --quiet --package hashloom-files --package hashloom-list \
+    cargo clippy --quiet --package hashloom-files --package hashloom-list --package hashloom-stores \
     --package hashloom-manifest --no-default-features --locked -- -D warnings
-    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/*
+    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/* rust/hashloom-stores/*
 fuse-format | check more all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
     test/fuse/*.rs
 fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings
@@ -139,7 +139,7 @@ malformed-torrents | check test all | +program | {python} test/malformed_torrent
 door | check test | +program | python3 test/door.py {program} --seed 1 --draws 300
     test/door.py rust/hashloom-cli/src/door* rust/hashloom-list/src/command/only.rs
 door | more all | +program | python3 test/door.py {program} --seed 1 --draws 5000
-    test/door.py {cli} rust/hashloom-list/src/*
+    test/door.py {cli} rust/hashloom-list/src/* rust/hashloom-stores/src/*
 list-forms | check test all | +program | python3 test/list_forms.py {program} {require}
     test/list_forms.py rust/hashloom-list/src/*
 covered | test all | +program | {python} test/covered.py {program} {require}
@@ -147,7 +147,7 @@ covered | test all | +program | {python} test/covered.py {program} {require}
 trees-of-others | check test all | +program | {python} test/trees.py {program} {require} {every}
     test/trees.py rust/hashloom-tree/src/*
 stores | check test all | +program | python3 test/stores.py {program} {require}
-    test/stores.py rust/hashloom-list/src/command/* rust/hashloom-list/src/par2.rs
+    test/stores.py rust/hashloom-stores/src/* rust/hashloom-list/src/command/*
 coreutils | check test all | +program | {python} test/coreutils.py {program} {require} {every}
     test/coreutils.py rust/hashloom-standins/src/* rust/hashloom-list/src/command/*
 macs | check test all | +program | python3 test/macs.py {program} {require} {huge}

@@ -97,7 +97,7 @@ def place(folder, form, digest, data):
 
 
 def forms(folder):
-    rows = (pathlib.Path(__file__).parent.parent / "rust/hashloom-list/src/command/stores.rs").read_text()
+    rows = (pathlib.Path(__file__).parent.parent / "rust/hashloom-stores/src/command/stores.rs").read_text()
     rows = [line for line in rows.splitlines()
             if line.startswith('    ("') and "NoObject" not in line and "More(" not in line]
     equal("every form has an example", len(FORMS), len(rows))

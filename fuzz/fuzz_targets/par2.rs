@@ -10,7 +10,7 @@ mod numbers;
 use std::io::Cursor;
 
 use hashloom::{Algorithm, hash};
-use hashloom_list::{Par2, Par2File};
+use hashloom_stores::{Par2, Par2File};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
 

@@ -26,6 +26,7 @@ use hashloom_manifest::command as manifest;
 use hashloom_slh as slh;
 use hashloom_solaris as solaris;
 use hashloom_standins as standins;
+use hashloom_stores::command as stores;
 use hashloom_torrent::command as torrent;
 use hashloom_tree::command as tree;
 use hashloom_work::command as pow;
@@ -40,11 +41,11 @@ static MEMORY: memory::OrExit = memory::OrExit;
 /// What `check` reads beside lists.
 const SOURCES: Sources = Sources {
     manifest: manifest::each_file,
-    open_par2: sums::par2::open,
-    read_par2: sums::par2::read,
-    check_par2: sums::par2::check,
-    python: sums::python::records,
-    stores: sums::stores::check,
+    open_par2: stores::par2::open,
+    read_par2: stores::par2::read,
+    check_par2: stores::par2::check,
+    python: stores::python::records,
+    stores: stores::check,
 };
 
 fn main() {

@@ -6,12 +6,11 @@
 //! engine. A check takes the lines of a list (`text_lines`) as steps (`reading`), finds the file of each name
 //! (`place`), and says what came of it (`verdict`). `only` is about some files of the lists, and `hashloom PATH` asks
 //! it too. `sum` also has `expect` and `known`; `check` also what the program hands over (`sources`).
+//! `hashloom-stores` does that by `front`, `verdict`, `lines`, and the options in `check`.
 
-mod audit;
 pub mod check;
 mod checking;
 pub mod crc;
-mod dpkg;
 mod expect;
 pub mod format;
 pub mod found;
@@ -20,12 +19,9 @@ mod json_lines;
 mod known;
 pub mod lines;
 pub mod only;
-pub mod par2;
 pub mod place;
-pub mod python;
 mod reading;
 pub mod sources;
-pub mod stores;
 pub mod sum;
 pub mod summing;
 mod text_lines;

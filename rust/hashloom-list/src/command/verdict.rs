@@ -33,6 +33,7 @@ pub struct Rules {
     pub ignore_case: bool,
 }
 
+/// The number of files that came to each verdict.
 #[derive(Default)]
 pub struct Counts {
     pub nmatched: u64,
@@ -66,6 +67,7 @@ struct Object<'a> {
     state: &'static str,
 }
 
+/// The same as a field of a JSON object, with the number of digests that were not compared.
 #[derive(Serialize)]
 pub struct CountsJson {
     ok: u64,
@@ -89,6 +91,7 @@ impl CountsJson {
     }
 }
 
+/// Appends a value and a newline.
 pub fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
     // Writing into memory cannot fail.
     let _ = write_json(&mut *into, value);
@@ -96,6 +99,7 @@ pub fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
 }
 
 impl Verdict {
+    /// The word in JSON.
     pub fn state(self) -> &'static str {
         match self {
             Verdict::Ok => "ok",

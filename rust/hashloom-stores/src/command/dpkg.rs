@@ -13,11 +13,11 @@ use hashloom_files::paths::{portable, to_path};
 use hashloom_files::text::from_hex;
 use hashloom_files::{Method, Step};
 use hashloom_frame::text::failed;
+use hashloom_list::command::front::End;
+use hashloom_list::command::verdict::Verdict;
 use memchr::memchr;
 
 use super::audit::{Audit, Note, Wanted, request, whole};
-use super::front::End;
-use super::verdict::Verdict;
 
 /// A file and its MD5.
 type File = (Vec<u8>, Vec<u8>);

@@ -10,13 +10,10 @@ use hashloom_files::paths::portable;
 use hashloom_files::walk::Walk;
 use hashloom_files::{Method, Step};
 use hashloom_frame::text::display;
+use hashloom_list::command::front::End;
+use hashloom_list::command::summing::trouble;
 
 use super::audit::{Audit, Note, Wanted, request, whole};
-use super::check::Check;
-use super::dpkg::Packages;
-use super::front::{self, End};
-use super::summing::trouble;
-use super::verdict::Rules;
 
 /// The bytes that the digest in a name belongs to.
 #[derive(Clone, Copy)]
@@ -284,21 +281,8 @@ impl Audit<'_> {
     }
 }
 
-/// Checks what `--names` or `--dpkg` asks for. Returns the exit status.
-pub fn check(arguments: &Check, rules: Rules) -> Result<u8, String> {
-    let options = arguments.options();
-    if arguments.dpkg {
-        let packages = Packages::read(arguments.directory.as_deref().unwrap_or(Path::new("/")))?;
-        let none = || None;
-        return front::run(&[], options, none, |options, console| Audit { rules, options, console }.packages(packages));
-    }
-    let (folders, total) = (&arguments.lists, arguments.lists.clone());
-    let total = move || total_nbytes(&total);
-    front::run(folders, options, total, |options, console| Audit { rules, options, console }.stores(folders))
-}
-
 /// The length of all files there.
-fn total_nbytes(folders: &[PathBuf]) -> Option<u64> {
+pub fn total_nbytes(folders: &[PathBuf]) -> Option<u64> {
     let files = folders.iter().flat_map(|folder| Walk::new(folder).files().flatten());
     Some(files.filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len()).sum())
 }

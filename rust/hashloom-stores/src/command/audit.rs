@@ -13,12 +13,11 @@ use hashloom_files::{Event, FileError, Method, Request, Source, Step, hash_steps
 use hashloom_frame::printing::Console;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::units::plural;
+use hashloom_list::command::format::name;
+use hashloom_list::command::front::End;
+use hashloom_list::command::summing::trouble;
+use hashloom_list::command::verdict::{Counts, CountsJson, Rules, Verdict, json_line, summarize};
 use serde::Serialize;
-
-use super::format::name;
-use super::front::End;
-use super::summing::trouble;
-use super::verdict::{Counts, CountsJson, Rules, Verdict, json_line, summarize};
 
 /// The digest that a file should have.
 pub struct Wanted {

@@ -7,9 +7,9 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use hashloom_frame::text::failed;
+use hashloom_list::command::lines;
 
 use super::audit::some;
-use super::lines;
 
 /// Finds the RECORD of each package of an environment, or of all environments below a folder. Returns also what these
 /// do not cover. Links are not followed: lib64 is lib.

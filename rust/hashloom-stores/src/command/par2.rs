@@ -26,11 +26,11 @@ use hashloom_frame::printing::Console;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::text::reason;
 use hashloom_frame::units::plural;
+use hashloom_list::command::front::End;
+use hashloom_list::command::summing::trouble;
+use hashloom_list::command::verdict::{Rules, Verdict};
 
 use super::audit::{Audit, Outcome};
-use super::front::End;
-use super::summing::trouble;
-use super::verdict::{Rules, Verdict};
 use crate::{Par2, Par2File};
 
 /// Opens a list that is a PAR 2.0 file.

@@ -31,7 +31,7 @@ type Md5 = [u8; 16];
 /// The files that a PAR 2.0 file describes.
 ///
 /// ```
-/// use hashloom_list::{Par2, Par2File};
+/// use hashloom_stores::{Par2, Par2File};
 ///
 /// let error = Par2::read(std::io::Cursor::new([0; 99])).unwrap_err();
 /// assert_eq!(error.to_string(), "expected a Main packet, found none that is undamaged");
