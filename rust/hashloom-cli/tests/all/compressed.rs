@@ -130,6 +130,16 @@ fn a_list_may_be_compressed() {
     run(folder, &["check", "--quiet", "gzip"]).ends(1).prints("tree/07: FAILED\n");
 }
 
+/// Whoever opens a pipe first gets its bytes, so nothing looks into a list before it is read.
+#[test]
+fn a_list_may_be_a_named_pipe() {
+    let folder = tree();
+    bash(folder.path(), "$H sum -r tree > list && mkfifo pipe").done();
+    for _ in 0..20 {
+        bash(folder.path(), "cat list > pipe & $H check --quiet pipe").done();
+    }
+}
+
 /// No damage to compressed bytes is taken for the end, wherever it is.
 #[test]
 fn damaged_bytes_are_an_error() {

@@ -45,7 +45,7 @@ pub enum Base<'a> {
 pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules: Rules) -> Option<u64> {
     let mut total = 0_u64;
     for list in lists.iter() {
-        let file = File::open(list).ok().filter(|_| list.is_file())?;
+        let file = list.is_file().then(|| File::open(list).ok())??;
         let lines = Lines::begin_file(file, list, &mut parser).ok()?;
         let forms = OtherForms::new(rules.ignore_case);
         let mut reading = Reading::new(lines, list, base, &mut parser, rules, &forms);

@@ -36,7 +36,8 @@ use crate::{Par2, Par2File};
 /// Opens a list that is a PAR 2.0 file.
 pub fn open(list: &Path) -> Option<File> {
     let is_file = list.as_os_str() != "-" && list.is_file();
-    let mut file = File::open(list).ok().filter(|_| is_file)?;
+    // A pipe that is opened and left loses what its writer has written.
+    let mut file = is_file.then(|| File::open(list).ok())??;
     let mut magic = [0; 8];
     file.read_exact(&mut magic).ok()?;
     file.rewind().ok().filter(|()| magic == *b"PAR2\0PKT").map(|()| file)
