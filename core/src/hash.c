@@ -619,6 +619,41 @@ static HLI_NOINLINE const hl_messages *hash_straight(struct hli_plan *plan, cons
     return rest;
 }
 
+HLI_NOINLINE size_t hli_hash_nodes(const uint8_t *nodes, size_t count, uint8_t *digests)
+{
+    enum { NODE = 64, DIGEST = HL_SHA256_DIGEST_NBYTES };
+    static const size_t nbytes[HLI_LANES] = {NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE,
+                                             NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE};
+    static const struct hli_whole whole = {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, DIGEST, 1, NODE, 0};
+    const uint32_t word = hli_choice();
+    const uint8_t *data[HLI_LANES];
+    uint8_t *to[HLI_LANES], idle[DIGEST];
+    size_t done = 0;
+
+    if (hli_has_price(word))
+        return 0;
+    while (done < count) {
+        const size_t left = count - done;
+        const hl_kernel *const kernel =
+            hli_plan_whole(word, HL_BODY_SHA256, left < HLI_SHORT ? left : HLI_SHORT, 2, 1);
+        if (kernel == NULL || kernel->scheduled == NULL)
+            break;
+        const size_t nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
+        size_t l = 0;
+        for (; l < n; l++) {
+            data[l] = nodes + (done + l) * NODE;
+            to[l] = digests + (done + l) * DIGEST;
+        }
+        for (; l < nlanes; l++) { /* idle lanes hash the first node */
+            data[l] = data[0];
+            to[l] = idle;
+        }
+        hli_row_of(kernel)->whole(&whole, data, nbytes, to);
+        done += n;
+    }
+    return done;
+}
+
 /* Whether to try hash_straight: only SHA-256 over x86's SHA instructions or AVX-512 gains more than the try costs. */
 HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all)
 {

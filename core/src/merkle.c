@@ -11,6 +11,8 @@ static hl_status hash_pairs(hl_merkle rule, const hl_ctx *prefix, const uint8_t 
 {
     if (rule == HL_MERKLE_BITCOIN)
         return hl_sha256d_rows(pairs, 2 * NODE, 2 * NODE, count, above);
+    if (prefix == NULL)
+        return hl_hash_rows(HL_SHA256, pairs, 2 * NODE, 2 * NODE, count, above);
     return hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = HL_SHA256, .digests = above, .begin = prefix,
                             .messages = {HL_ROWS, 0, count, pairs, 2 * NODE, 2 * NODE}});
 }
@@ -35,7 +37,8 @@ static hl_status hash_layer(hl_merkle rule, const uint8_t *zeros, const uint8_t 
     hl_ctx prefix;
     hl_status status = HL_OK;
 
-    hli_copy(odd, nodes + (count - 1) * NODE, NODE);
+    if (count % 2 != 0)
+        hli_copy(odd, nodes + (count - 1) * NODE, NODE);
     if (is_prefixed) {
         status = hl_init(&prefix, HL_SHA256);
         if (status == HL_OK)
@@ -68,12 +71,15 @@ static int overlap(const uint8_t *a, size_t a_nbytes, const uint8_t *b, size_t b
 
 hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above)
 {
-    uint8_t zeros[NODE] = {0};
+    uint8_t zeros[NODE];
     hl_status status = check(rule, height, nodes, count, above);
 
     if (status != HL_OK || count == 0)
         return status;
-    for (unsigned h = 0; status == HL_OK && count % 2 != 0 && rule == HL_MERKLE_ZEROS && h < height; h++)
+    if (rule == HL_MERKLE_ZEROS && count % 2 == 0)
+        return hash_pairs(rule, NULL, nodes, count / 2, above);
+    hli_zero(zeros, sizeof zeros);
+    for (unsigned h = 0; status == HL_OK && rule == HL_MERKLE_ZEROS && h < height; h++)
         status = hash_pair(rule, zeros, zeros, zeros);
     return status == HL_OK ? hash_layer(rule, zeros, nodes, count, above) : status;
 }
