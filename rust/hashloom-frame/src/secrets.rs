@@ -10,6 +10,7 @@ use hashloom_files::Stamp;
 use zeroize::Zeroizing;
 
 use crate::output;
+use crate::text::{display, failed};
 
 /// Forbids dumps of this process, which would have secret keys in them, and keeps other processes of the same user from
 /// looking into it.
@@ -39,6 +40,21 @@ pub fn read(path: &Path, nbytes_max: usize, is_public: impl Fn(&[u8]) -> bool) -
     file.take(nbytes_max as u64).read_to_end(&mut bytes)?;
     checked.or_else(|error| if is_public(&bytes) { Ok(()) } else { Err(error) })?;
     Ok(bytes)
+}
+
+/// The same for a key that is a text, such as PEM.
+pub fn read_text(
+    path: &Path,
+    nbytes_max: usize,
+    is_public: impl Fn(&str) -> bool,
+) -> Result<Zeroizing<String>, String> {
+    let is_public = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(&is_public);
+    let mut bytes = read(path, nbytes_max, is_public).map_err(|error| failed(path, &error))?;
+    let text = String::from_utf8(std::mem::take(&mut *bytes)).map(Zeroizing::new);
+    text.map_err(|error| {
+        *bytes = error.into_bytes();
+        format!("{}: expected a key, found bytes that are no text", display(path))
+    })
 }
 
 /// Whether the content of a file has the form of a key: a PEM text of one, or a secret or public key of minisign, whose

@@ -62,23 +62,11 @@ impl Signed {
 }
 
 /// Reads a file of a few lines.
-pub fn read(path: &Path) -> Result<String, String> {
+fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(FILE_MAX_NBYTES as u64).read_to_string(&mut text));
     read.map_err(|error| failed(path, &error))?;
     Ok(text)
-}
-
-/// Reads the text of a secret key.
-pub fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
-    // Whoever names the public half needs another file, not other permissions.
-    let is_public = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(|text| PublicKey::parse(text).is_ok());
-    let mut bytes = secrets::read(path, FILE_MAX_NBYTES, is_public).map_err(|error| failed(path, &error))?;
-    let text = String::from_utf8(std::mem::take(&mut *bytes)).map(Zeroizing::new);
-    text.map_err(|error| {
-        *bytes = error.into_bytes();
-        format!("{}: expected a key, found bytes that are no text", display(path))
-    })
 }
 
 /// A secret key.
@@ -87,7 +75,9 @@ pub struct Signer(crate::Signer);
 impl Signer {
     /// Reads a secret key, and asks for its password if it has one.
     pub fn open(path: &Path) -> Result<Signer, String> {
-        let text = read_secret(path).map_err(|message| format!("--sign: {message}"))?;
+        // Whoever names the public half needs another file, not other permissions.
+        let text = secrets::read_text(path, FILE_MAX_NBYTES, |text| PublicKey::parse(text).is_ok());
+        let text = text.map_err(|message| format!("--sign: {message}"))?;
         // Anything that is no key is an error before somebody types a password.
         let key = match crate::Signer::parse(&text, None) {
             Err(SignerError::Password) => {

@@ -3,6 +3,7 @@
 //! `hashloom slh`: keys and signatures of SLH-DSA (FIPS 205), as OpenSSL 3.5 has them.
 #![deny(unsafe_code)]
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,10 @@ use hashloom_frame::names::with_suffix;
 use hashloom_frame::text::{display, failed, reason};
 use hashloom_frame::work::Threads;
 use hashloom_frame::{input, interrupt, output, secrets, style};
-use hashloom_signature::command::{read, read_secret};
 use hashloom_signature::why_no_key;
+
+/// The greatest length of a file of a key: the key, and text around it.
+const KEY_MAX_NBYTES: usize = 512 << 10;
 
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
@@ -198,7 +201,10 @@ fn keygen(options: &Keygen) -> Result<u8, String> {
 }
 
 fn sign(options: &Sign) -> Result<u8, String> {
-    let text = read_secret(&options.key).map_err(|message| format!("--key: {message}"))?;
+    // Whoever names a public key needs another file, not other permissions.
+    let is_public = |text: &str| !text.contains("PRIVATE KEY");
+    let text = secrets::read_text(&options.key, KEY_MAX_NBYTES, is_public);
+    let text = text.map_err(|message| format!("--key: {message}"))?;
     let key = SigningKey::from_pkcs8_pem(&text);
     let key = key.map_err(|error| not_a_key(&options.key, "secret", &why_no_key(&text, "PRIVATE KEY", &error)))?;
     // Overwritten now: a file may be a pipe.
@@ -239,7 +245,9 @@ fn sign(options: &Sign) -> Result<u8, String> {
 }
 
 fn verify(options: &Verify) -> Result<u8, String> {
-    let text = read(&options.key).map_err(|message| format!("--key: {message}"))?;
+    let mut text = String::new();
+    let read = File::open(&options.key).and_then(|file| file.take(KEY_MAX_NBYTES as u64).read_to_string(&mut text));
+    read.map_err(|error| format!("--key: {}", failed(&options.key, &error)))?;
     let key = VerifyingKey::from_public_key_pem(&text);
     let key = key.map_err(|error| not_a_key(&options.key, "public", &why_no_key(&text, "PUBLIC KEY", &error)))?;
     check_context(&options.context)?;
