@@ -352,7 +352,7 @@ def check_file(path, program, shared):
 def check_examples_of_crates():
     """Every public type and free function of the crates must be named in an example, its own or that of its kin. Not of
     what only the program calls: the frame, and commands."""
-    names = ("frame", "solaris", "standins", "bench", "slh")
+    names = ("frame", "solaris", "standins", "bench")
     of_program = {ROOT / f"rust/hashloom-{name}/src/lib.rs" for name in names}
     for library in set(ROOT.glob("rust/*/src/lib.rs")) - of_program:
         texts = {path: path.read_text() for path in library.parent.rglob("*.rs")}

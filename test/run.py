@@ -102,12 +102,12 @@ python | more all | program | test/python.sh {level}
     python/* test/python.sh rust/*/src/* docs/rows.md vectors/rows/*
 # Users run optimised code, and compilers have bugs: all random cases.
 crates-optimised | all | program | cargo test --quiet --release --workspace --exclude hashloom-gpu \
-    --exclude hashloom-cli --exclude hashloom-web --features hashloom/digest,hashloom/signature,hashloom-manifest/sign \
-    --tests --locked
-# Without std the crate has the same kernels, which the part crates tests.
+    --exclude hashloom-cli --exclude hashloom-web --tests --locked \
+    --features hashloom/digest,hashloom-slh/signature,hashloom-manifest/sign
+# Without std the crate hashloom has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
-    cargo test --quiet --package hashloom --no-default-features --locked --lib --test all
-    rust/hashloom/*
+    cargo test --quiet --package hashloom --package hashloom-slh --no-default-features --locked --lib --test all
+    rust/hashloom/* rust/hashloom-slh/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
     cargo clippy --quiet --package hashloom-files --package hashloom-list --package hashloom-stores \
@@ -133,7 +133,7 @@ manifests | check test all | +program | test/manifest.py {program}
     test/manifest.py rust/hashloom-manifest/src/* rust/hashloom-signature/src/*
 # Without --require: an OpenSSL with SLH-DSA came in 2025.
 slh-of-openssl | check more all | +program | test/slh_openssl.py {program}
-    test/slh_openssl.py rust/hashloom/src/slh_dsa* rust/hashloom-slh/src/*
+    test/slh_openssl.py rust/hashloom-slh/src/*
 malformed-torrents | check test all | +program | {python} test/malformed_torrents.py {program} {require}
     test/malformed_torrents.* rust/hashloom-torrent/src/parse/*
 door | check test | +program | python3 test/door.py {program} --seed 1 --draws 300
@@ -193,12 +193,12 @@ fuzz-c | fuzz | | test/fuzz_c.sh 600
 fuzz-pkcs11 | fuzz | | test/pkcs11_module.sh fuzz 600
 fuzz-crates | fuzz | | fuzz/run.sh 600
 """
-WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest,hashloom/signature --locked"
+WORKSPACE = "--quiet --workspace --exclude hashloom-gpu --features hashloom/digest,hashloom-slh/signature --locked"
 WORDS = {
     "core": "core/src/* core/include/* core/CMakeLists.txt",
     "crates": "Cargo.* rust/* core/*.rs core/Cargo.toml web/*.rs web/Cargo.toml",
     "cli": "rust/hashloom-cli/src/* rust/hashloom-frame/src/* rust/hashloom-solaris/src/* "
-           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/hashloom-slh/src/* rust/*/src/command/*",
+           "rust/hashloom-standins/src/* rust/hashloom-bench/src/* rust/*/src/command/*",
     "python": "build/venv/bin/python",
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",
@@ -233,7 +233,7 @@ def changed_crates(changed):
             features = ",".join(feature for feature in wanted if re.search(rf"^{feature} = ", text, re.M))
             tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
                 place[2] and os.path.exists(file) and f"{place[2]}::")
-            if "/src/command/" in file or place[1].endswith(("-bench", "-frame", "-slh", "-solaris", "-standins")):
+            if "/src/command/" in file or place[1].endswith(("-bench", "-frame", "-solaris", "-standins")):
                 tests["--manifest-path=rust/hashloom-cli/Cargo.toml"].append(None)  # what a command prints
     tests = tests or {"--package=hashloom": ["kernels::"]}
     return " && ".join([f"cargo clippy --quiet --locked {crate} --all-targets -- -D warnings" for crate in tests] + [

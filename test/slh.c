@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * python/tests/test_slh_dsa.py has NIST's vectors, rust/hashloom/tests/slh_dsa.rs random cases beside two crates.
+ * python/tests/test_slh_dsa.py has NIST's vectors, rust/hashloom-slh/tests/slh_dsa.rs random cases beside two crates.
  */
 #include "test.h"
 

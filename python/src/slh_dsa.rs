@@ -3,8 +3,8 @@
 
 use std::num::NonZeroUsize;
 
-use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
-use hashloom::slh_dsa::{self, Error, Message, ParameterSet, Randomness, Work};
+use hashloom_slh::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
+use hashloom_slh::{Error, Message, ParameterSet, Randomness, Work};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -109,7 +109,7 @@ fn text_of(pem: &Bound<'_, PyAny>) -> PyResult<Zeroizing<String>> {
 /// True
 #[pyclass(frozen, module = "pyhashloom.slh_dsa")]
 pub struct SigningKey {
-    key: slh_dsa::SigningKey,
+    key: hashloom_slh::SigningKey,
 }
 
 #[pymethods]
@@ -119,7 +119,7 @@ impl SigningKey {
     #[pyo3(signature = (parameter_set, *, threads = 1))]
     fn generate(py: Python<'_>, parameter_set: &str, threads: usize) -> PyResult<SigningKey> {
         let set = set(parameter_set)?;
-        let key = run(py, threads, |work| slh_dsa::SigningKey::generate_with(set, work))?;
+        let key = run(py, threads, |work| hashloom_slh::SigningKey::generate_with(set, work))?;
         Ok(SigningKey { key })
     }
 
@@ -129,28 +129,28 @@ impl SigningKey {
     fn from_seeds(parameter_set: &str, seeds: &Bound<'_, PyAny>, threads: usize) -> PyResult<SigningKey> {
         let (set, data) = (set(parameter_set)?, Data::named(seeds, "seeds")?);
         let bytes = data.bytes();
-        let key = run(seeds.py(), threads, |work| slh_dsa::SigningKey::from_seeds_with(set, bytes, work))?;
+        let key = run(seeds.py(), threads, |work| hashloom_slh::SigningKey::from_seeds_with(set, bytes, work))?;
         Ok(SigningKey { key })
     }
 
     /// Returns the key that to_bytes gave: SK.seed, SK.prf, PK.seed and PK.root.
     #[staticmethod]
     fn from_bytes(parameter_set: &str, data: &Bound<'_, PyAny>) -> PyResult<SigningKey> {
-        let key = slh_dsa::SigningKey::from_bytes(set(parameter_set)?, Data::named(data, "data")?.bytes());
+        let key = hashloom_slh::SigningKey::from_bytes(set(parameter_set)?, Data::named(data, "data")?.bytes());
         Ok(SigningKey { key: key.map_err(raised)? })
     }
 
     /// Returns the key of a PEM text, "BEGIN PRIVATE KEY" (PKCS#8, RFC 9909), as OpenSSL 3.5 writes it.
     #[staticmethod]
     fn from_pem(pem: &Bound<'_, PyAny>) -> PyResult<SigningKey> {
-        let key = slh_dsa::SigningKey::from_pkcs8_pem(&text_of(pem)?);
+        let key = hashloom_slh::SigningKey::from_pkcs8_pem(&text_of(pem)?);
         Ok(SigningKey { key: key.map_err(|error| not_a_key("a private key in PEM", error))? })
     }
 
     /// Returns the key of the bytes of PKCS#8, DER.
     #[staticmethod]
     fn from_der(der: &Bound<'_, PyAny>) -> PyResult<SigningKey> {
-        let key = slh_dsa::SigningKey::from_pkcs8_der(Data::named(der, "der")?.bytes());
+        let key = hashloom_slh::SigningKey::from_pkcs8_der(Data::named(der, "der")?.bytes());
         Ok(SigningKey { key: key.map_err(|error| not_a_key("a private key in DER", error))? })
     }
 
@@ -260,7 +260,7 @@ impl SigningKey {
 #[pyclass(frozen, eq, hash, module = "pyhashloom.slh_dsa")]
 #[derive(PartialEq, Eq, Hash)]
 pub struct VerifyingKey {
-    key: slh_dsa::VerifyingKey,
+    key: hashloom_slh::VerifyingKey,
 }
 
 #[pymethods]
@@ -268,21 +268,21 @@ impl VerifyingKey {
     /// Returns the key that to_bytes gave: PK.seed and PK.root.
     #[staticmethod]
     fn from_bytes(parameter_set: &str, data: &Bound<'_, PyAny>) -> PyResult<VerifyingKey> {
-        let key = slh_dsa::VerifyingKey::from_bytes(set(parameter_set)?, Data::named(data, "data")?.bytes());
+        let key = hashloom_slh::VerifyingKey::from_bytes(set(parameter_set)?, Data::named(data, "data")?.bytes());
         Ok(VerifyingKey { key: key.map_err(raised)? })
     }
 
     /// Returns the key of a PEM text, "BEGIN PUBLIC KEY" (RFC 9909), as OpenSSL 3.5 writes it.
     #[staticmethod]
     fn from_pem(pem: &Bound<'_, PyAny>) -> PyResult<VerifyingKey> {
-        let key = slh_dsa::VerifyingKey::from_public_key_pem(&text_of(pem)?);
+        let key = hashloom_slh::VerifyingKey::from_public_key_pem(&text_of(pem)?);
         Ok(VerifyingKey { key: key.map_err(|error| not_a_key("a public key in PEM", error))? })
     }
 
     /// Returns the key of the bytes of SubjectPublicKeyInfo, DER.
     #[staticmethod]
     fn from_der(der: &Bound<'_, PyAny>) -> PyResult<VerifyingKey> {
-        let key = slh_dsa::VerifyingKey::from_public_key_der(Data::named(der, "der")?.bytes());
+        let key = hashloom_slh::VerifyingKey::from_public_key_der(Data::named(der, "der")?.bytes());
         Ok(VerifyingKey { key: key.map_err(|error| not_a_key("a public key in DER", error))? })
     }
 
@@ -404,7 +404,7 @@ fn slh_dsa_verify_many<'py>(
     };
     let keys: Vec<_> = keys.try_iter()?.enumerate().map(key).collect::<PyResult<_>>()?;
     verify_all(&form, Some(keys.len()), messages, signatures, threads, |messages, signatures, work| {
-        slh_dsa::verify_many(&keys, messages, signatures, work)
+        hashloom_slh::verify_many(&keys, messages, signatures, work)
     })
 }
 

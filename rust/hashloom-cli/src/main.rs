@@ -23,7 +23,7 @@ use hashloom_clients::command as clients;
 use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
 use hashloom_list::command::{self as sums, sources::Sources};
 use hashloom_manifest::command as manifest;
-use hashloom_slh as slh;
+use hashloom_slh::command as slh;
 use hashloom_solaris as solaris;
 use hashloom_standins as standins;
 use hashloom_stores::command as stores;

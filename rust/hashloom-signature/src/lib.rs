@@ -42,9 +42,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use ct_codecs::{Base64, Decoder};
-use hashloom::slh_dsa::VerifyingKey;
-use hashloom::slh_dsa::pkcs8::DecodePublicKey;
 use hashloom_files::paths::display;
+use hashloom_slh::pkcs8::DecodePublicKey;
+use hashloom_slh::{VerifyingKey, label, why_no_key};
 use minisign_verify::{Error, StreamVerifier};
 
 #[cfg(feature = "command")]
@@ -56,8 +56,6 @@ mod slh;
 
 #[cfg(feature = "sign")]
 pub use signer::{Signer, SignerError};
-#[doc(hidden)]
-pub use slh::why_no_key;
 
 /// The greatest length of a file of signatures or of a key, in bytes.
 pub const FILE_MAX_NBYTES: usize = 512 << 10;
@@ -91,9 +89,9 @@ impl PublicKey {
     /// # Errors
     /// [`SignatureError::NotAKey`].
     pub fn parse(text: &str) -> Result<PublicKey, SignatureError> {
-        if slh::label(text).is_some() {
+        if label(text).is_some() {
             let key = VerifyingKey::from_public_key_pem(text);
-            let bad = |error| SignatureError::NotAKey(slh::why_no_key(text, "PUBLIC KEY", &error));
+            let bad = |error| SignatureError::NotAKey(why_no_key(text, "PUBLIC KEY", &error));
             return key.map(PublicKey::of).map_err(bad);
         }
         let key = text.trim();

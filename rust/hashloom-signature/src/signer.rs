@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ct_codecs::{Base64, Decoder};
-use hashloom::slh_dsa::SigningKey;
-use hashloom::slh_dsa::pkcs8::DecodePrivateKey;
 use hashloom::{Algorithm, HmacKey, hmac};
+use hashloom_slh::pkcs8::DecodePrivateKey;
+use hashloom_slh::{SigningKey, label, why_no_key};
 use minisign::{PError, SecretKey, SecretKeyBox};
 use zeroize::Zeroizing;
 
@@ -57,9 +57,9 @@ impl Signer {
     /// [`SignerError::NotAKey`], [`SignerError::Password`] if there is none, [`SignerError::WrongPassword`].
     pub fn parse(text: &str, password: Option<&str>) -> Result<Signer, SignerError> {
         let bad = |why: &dyn fmt::Display| SignerError::NotAKey(why.to_string());
-        if slh::label(text).is_some() {
+        if label(text).is_some() {
             let key = SigningKey::from_pkcs8_pem(text);
-            let key = key.map_err(|error| bad(&slh::why_no_key(text, "PRIVATE KEY", &error)))?;
+            let key = key.map_err(|error| bad(&why_no_key(text, "PRIVATE KEY", &error)))?;
             let public = PublicKey::of(key.verifying_key());
             return Ok(Signer { key: Key::SlhDsa(key), public });
         }

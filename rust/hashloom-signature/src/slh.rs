@@ -14,9 +14,9 @@
 //! of a key is the first 8 bytes of the SHA-256 of its SubjectPublicKeyInfo.
 
 use ct_codecs::{Base64, Decoder};
-use hashloom::slh_dsa::pkcs8::EncodePublicKey;
-use hashloom::slh_dsa::{Message, VerifyingKey};
 use hashloom::{Algorithm, Hash, Hasher, hash};
+use hashloom_slh::pkcs8::EncodePublicKey;
+use hashloom_slh::{Message, VerifyingKey};
 
 /// What such signatures are for.
 const CONTEXT: &[u8] = b"hashloom manifest";
@@ -25,23 +25,6 @@ const ALGORITHM: &[u8; 2] = b"SL";
 
 const UNTRUSTED: &str = "untrusted comment:";
 const TRUSTED: &str = "trusted comment: ";
-
-/// Why a PEM text is no key of the label that was wanted, in words for people.
-pub fn why_no_key(text: &str, wanted: &str, error: &dyn std::fmt::Display) -> String {
-    match label(text) {
-        Some("ENCRYPTED PRIVATE KEY") if wanted == "PRIVATE KEY" => {
-            "it has a password; `openssl pkey -in KEY -out NEW` writes it without one".into()
-        }
-        Some(label) if label != wanted => format!("it is a {}", label.to_lowercase()),
-        Some(_) => error.to_string(),
-        None => format!("it has no line -----BEGIN {wanted}-----"),
-    }
-}
-
-/// The first label of a PEM text, such as `PUBLIC KEY`.
-pub fn label(text: &str) -> Option<&str> {
-    text.trim_start().strip_prefix("-----BEGIN ")?.split_once("-----").map(|(label, _)| label)
-}
 
 /// The number of a key.
 pub fn number(key: &VerifyingKey) -> [u8; 8] {
@@ -129,8 +112,8 @@ mod sign {
     use std::thread;
 
     use ct_codecs::{Base64, Encoder};
-    use hashloom::slh_dsa::{Randomness, SigningKey, Work};
     use hashloom::{Algorithm, Hasher};
+    use hashloom_slh::{Randomness, SigningKey, Work};
 
     use super::{ALGORITHM, TRUSTED, UNTRUSTED, content, message, number};
 

@@ -8,7 +8,6 @@
 
 pub mod merkle;
 pub mod sha1dc;
-pub mod slh;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,7 +41,7 @@ fn slice(bytes: &[u8]) -> sys::hl_slice {
 /// Panics on the errors that safe callers cannot cause, and on a message that is too long.
 #[track_caller]
 #[inline]
-fn check(status: sys::hl_status) {
+pub fn check(status: sys::hl_status) {
     #[cold]
     #[track_caller]
     fn fail(status: sys::hl_status) -> ! {
@@ -57,7 +56,7 @@ fn check(status: sys::hl_status) {
 /// # Safety
 ///
 /// `name` points to a static NUL-terminated string.
-unsafe fn text(name: *const c_char) -> &'static str {
+pub unsafe fn text(name: *const c_char) -> &'static str {
     // SAFETY: the caller keeps the conditions.
     unsafe { CStr::from_ptr(name) }.to_str().expect("the C library's names are ASCII")
 }

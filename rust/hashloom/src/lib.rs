@@ -28,7 +28,6 @@
 //! | digests of any length, of SHAKE | [`xof`], [`xof_many`], [`Hasher::finalize_xof`] |
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |
-//! | signatures made of hashes alone (SLH-DSA, FIPS 205) | [`slh_dsa`] |
 //! | SHA-1 of data that an attacker may have made, such as Git's objects | [`sha1dc`] |
 //! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
@@ -36,7 +35,7 @@
 //! | files, hash trees, torrents, manifests of folders | the crates `hashloom-files`, `-tree`, `-torrent`, `-list` |
 //!
 //! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
-//! allocates memory (except [`hash_many`] and [`slh_dsa`], as described there) or reads a file or an environment
+//! allocates memory (except [`hash_many`], as described there) or reads a file or an environment
 //! variable. Any number of threads may call at once. A message may have up to 2<sup>61</sup> − 1 bytes; a longer one,
 //! which takes years to hash, is a panic.
 //!
@@ -50,9 +49,7 @@
 //!   module `block_api`. `Sha256::digest_many` hashes many messages
 //!   ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
-//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts and SLH-DSA's keys do so even without
-//!   this feature.
-//! - `getrandom`, `signature`, `pkcs8`: for [`slh_dsa`].
+//! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
 #![cfg_attr(not(feature = "std"), no_std)]
 #![deny(missing_docs, unsafe_code)]
 
@@ -77,7 +74,6 @@ mod rustcrypto;
 mod rustcrypto_mac;
 pub mod search;
 pub mod sha1dc;
-pub mod slh_dsa;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
 pub use blake2::Blake2Parameters;
@@ -87,6 +83,9 @@ pub use digest;
 /// The trait with `new`, `update`, `finalize` and `digest` for [`Sha256`] and the others, as in `sha2`.
 #[cfg(feature = "digest")]
 pub use digest::Digest;
+/// For the crates whose C calls are not made here.
+#[doc(hidden)]
+pub use ffi::{check, text};
 pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use hashloom::slh_dsa::ParameterSet;
 use hashloom_files::paths::portable;
 use hashloom_frame::input::Kept;
 use hashloom_frame::names::{self, with_suffix};
@@ -16,6 +15,7 @@ use hashloom_list::Parser;
 use hashloom_list::command::found;
 use hashloom_list::command::only::has_digests;
 use hashloom_manifest::Reader;
+use hashloom_slh::ParameterSet;
 
 use super::beside::are_named;
 use crate::SOURCES;

@@ -17,6 +17,4 @@ mod pbkdf2;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 mod sha1dc;
-#[cfg(all(feature = "getrandom", feature = "pkcs8", feature = "signature"))]
-mod slh_dsa;
 mod streams;

@@ -6,7 +6,7 @@ use pkcs8::der::{Document, SecretDocument};
 use pkcs8::spki::{self, AlgorithmIdentifier, AlgorithmIdentifierRef, SubjectPublicKeyInfo, SubjectPublicKeyInfoRef};
 use pkcs8::{EncodePrivateKey, KeyError, ObjectIdentifier, PrivateKeyInfoRef};
 
-use super::{ParameterSet, SigningKey, VerifyingKey};
+use crate::{ParameterSet, SigningKey, VerifyingKey};
 
 impl ParameterSet {
     fn identifier<'a>(self) -> AlgorithmIdentifierRef<'a> {
@@ -21,11 +21,28 @@ impl ParameterSet {
     }
 }
 
+/// Why a PEM text is no key of the label that was wanted, in words for people.
+pub fn why_no_key(text: &str, wanted: &str, error: &dyn std::fmt::Display) -> String {
+    match label(text) {
+        Some("ENCRYPTED PRIVATE KEY") if wanted == "PRIVATE KEY" => {
+            "it has a password; `openssl pkey -in KEY -out NEW` writes it without one".into()
+        }
+        Some(label) if label != wanted => format!("it is a {}", label.to_lowercase()),
+        Some(_) => error.to_string(),
+        None => format!("it has no line -----BEGIN {wanted}-----"),
+    }
+}
+
+/// The first label of a PEM text, such as `PUBLIC KEY`.
+pub fn label(text: &str) -> Option<&str> {
+    text.trim_start().strip_prefix("-----BEGIN ")?.split_once("-----").map(|(label, _)| label)
+}
+
 /// `SigningKey::from_pkcs8_pem` and `from_pkcs8_der` by the trait [`pkcs8::DecodePrivateKey`].
 ///
 /// ```
-/// use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, EncodePrivateKey};
-/// use hashloom::slh_dsa::{ParameterSet, SigningKey};
+/// use hashloom_slh::pkcs8::{DecodePrivateKey, EncodePrivateKey};
+/// use hashloom_slh::{ParameterSet, SigningKey};
 ///
 /// let key = SigningKey::from_seeds(ParameterSet::Sha2_128f, &[7; 48])?;
 /// let pem = key.to_pkcs8_pem(Default::default())?;
@@ -57,8 +74,8 @@ impl EncodePrivateKey for SigningKey {
 /// `VerifyingKey::from_public_key_pem` and `from_public_key_der` by the trait [`pkcs8::DecodePublicKey`].
 ///
 /// ```
-/// use hashloom::slh_dsa::pkcs8::{DecodePublicKey, EncodePublicKey};
-/// use hashloom::slh_dsa::{ParameterSet, VerifyingKey};
+/// use hashloom_slh::pkcs8::{DecodePublicKey, EncodePublicKey};
+/// use hashloom_slh::{ParameterSet, VerifyingKey};
 ///
 /// let key = VerifyingKey::from_bytes(ParameterSet::Shake256s, &[7; 64])?;
 /// let pem = key.to_public_key_pem(Default::default())?;

@@ -3,39 +3,16 @@
 
 use alloc::vec::Vec;
 
-use signature::rand_core::{CryptoRng, TryCryptoRng};
+use signature::rand_core::TryCryptoRng;
 use signature::{Keypair, RandomizedSigner, SignatureEncoding, Signer, Verifier};
+use zeroize::Zeroizing;
 
-use super::{Error, Message, ParameterSet, Randomness, Secret, Signature, SigningKey, VerifyingKey, Work};
+use crate::{Error, Message, Randomness, Signature, SigningKey, VerifyingKey, Work};
 
 impl From<Error> for signature::Error {
     /// The crate's error says nothing about the cause.
     fn from(_: Error) -> Self {
         signature::Error::new()
-    }
-}
-
-impl SigningKey {
-    /// A new key of a generator's random bytes.
-    ///
-    /// ```
-    /// use hashloom::slh_dsa::signature::rand_core::CryptoRng;
-    /// use hashloom::slh_dsa::signature::{RandomizedSigner, Verifier};
-    /// use hashloom::slh_dsa::{ParameterSet, SigningKey};
-    ///
-    /// fn demonstrate(rng: &mut impl CryptoRng) -> Result<(), hashloom::slh_dsa::signature::Error> {
-    ///     let key = SigningKey::from_rng(ParameterSet::Sha2_128s, rng)?;
-    ///     let signature = key.sign_with_rng(rng, b"message");
-    ///     key.verifying_key().verify(b"message", &signature)
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// None that a call without a stop can have.
-    pub fn from_rng<R: CryptoRng + ?Sized>(set: ParameterSet, rng: &mut R) -> Result<Self, Error> {
-        let mut seeds = Secret::new(3 * set.n());
-        rng.fill_bytes(&mut seeds.0);
-        SigningKey::from_seeds(set, &seeds.0)
     }
 }
 
@@ -53,9 +30,10 @@ impl RandomizedSigner<Signature> for SigningKey {
         rng: &mut R,
         message: &[u8],
     ) -> Result<Signature, signature::Error> {
-        let mut fresh = Secret::new(self.set.n());
-        rng.try_fill_bytes(&mut fresh.0).map_err(|_| Error::NoRandomness)?;
-        Ok(self.sign_message_with(Message::new(message), Randomness::Fresh(&fresh.0), Work::new())?)
+        let mut fresh = Zeroizing::new([0; 32]);
+        let fresh = &mut fresh[..self.set.n()];
+        rng.try_fill_bytes(fresh).map_err(|_| Error::NoRandomness)?;
+        Ok(self.sign_message_with(Message::new(message), Randomness::Fresh(fresh), Work::new())?)
     }
 }
 

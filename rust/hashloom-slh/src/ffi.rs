@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The C calls of SLH-DSA. One key or one signature is a [`Task`] of parts, whatever the number of threads.
+//! The C calls: the only module with `unsafe`. One key or one signature is a [`Task`] of parts, whatever the number of
+//! threads.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,8 +10,10 @@ use core::marker::PhantomData;
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::{alg, check, sys, text, wipe};
-use crate::slh_dsa::{Form, Message, ParameterSet};
+use hashloom::{check, text};
+use hashloom_sys as sys;
+
+use crate::{Form, Message, ParameterSet};
 
 /// The facts about a parameter set that `hashloom.h` gives.
 pub struct SetInfo {
@@ -29,11 +32,6 @@ pub fn info(set: ParameterSet) -> SetInfo {
     SetInfo { name, oid, n: info.n as usize, signature_nbytes: info.signature_nbytes }
 }
 
-/// Overwrites secret bytes with zeros.
-pub fn wipe_bytes(bytes: &mut [u8]) {
-    bytes.iter_mut().for_each(|byte| wipe(byte, 0));
-}
-
 /// Memory for one thread's calls. The C library leaves no secret in it.
 pub struct Scratch(Vec<u8>);
 
@@ -50,7 +48,7 @@ impl Scratch {
 fn raw(message: &Message<'_>) -> sys::hl_slh_message {
     let (form, prehash) = match message.form {
         Form::Pure => (sys::HL_SLH_PURE, 0),
-        Form::Prehash(algorithm) => (sys::HL_SLH_PREHASH, alg(algorithm)),
+        Form::Prehash(algorithm) => (sys::HL_SLH_PREHASH, algorithm as sys::hl_alg),
         Form::Internal => (sys::HL_SLH_INTERNAL, 0),
     };
     sys::hl_slh_message {

@@ -2,18 +2,24 @@
 //! SLH-DSA beside the crates `fips205` and `slh-dsa`, which share no code with this one; keys in both directions;
 //! mutations and refusals. `test/slh.c` has NIST's vectors.
 
+#![cfg(all(feature = "getrandom", feature = "pkcs8", feature = "signature"))]
+
 use std::num::NonZeroUsize;
 
-use crate::common::data;
 use fips205::traits::{SerDes, Signer as _, Verifier as _};
-use hashloom::slh_dsa::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
-use hashloom::slh_dsa::signature::rand_core::{TryCryptoRng, TryRng};
-use hashloom::slh_dsa::signature::{Keypair, RandomizedSigner, SignatureEncoding, Signer, Verifier};
-use hashloom::slh_dsa::{
-    Error, Message, ParameterSet, Randomness, Signature, SigningKey, VerifyingKey, Work, verify_many,
-};
-use hashloom::{Algorithm, hash};
+use hashloom::{Algorithm, hash, xof};
+use hashloom_slh::pkcs8::{DecodePrivateKey, DecodePublicKey, EncodePrivateKey, EncodePublicKey};
+use hashloom_slh::signature::rand_core::{TryCryptoRng, TryRng};
+use hashloom_slh::signature::{Keypair, RandomizedSigner, SignatureEncoding, Signer, Verifier};
+use hashloom_slh::{Error, Message, ParameterSet, Randomness, Signature, SigningKey, VerifyingKey, Work, verify_many};
 use slh_dsa as peer;
+
+/// `len` bytes, always the same.
+fn data(len: usize) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    xof(Algorithm::Shake128, b"", &mut bytes);
+    bytes
+}
 
 fn key(set: ParameterSet, seed: usize) -> SigningKey {
     SigningKey::from_seeds(set, &data(1000)[seed * 7..][..3 * set.n()]).unwrap()
@@ -172,7 +178,7 @@ fn threads() {
         let of_one: Vec<bool> = (0..150).map(|i| expected[i] && i % 2 == 0).collect();
         assert_eq!(publics[0].verify_many(&messages, &signatures, work()).unwrap(), of_one);
     }
-    assert_eq!(verify_many::<Vec<u8>>(&[], &[], &[], Work::new()).unwrap(), []);
+    assert!(verify_many::<Vec<u8>>(&[], &[], &[], Work::new()).unwrap().is_empty());
 }
 
 #[test]
