@@ -90,7 +90,7 @@ const BLOCKS_PER_CALL: usize = 64;
 pub fn run(arguments: &Kernels) -> Result<u8, String> {
     #[cfg(feature = "gpu")]
     if arguments.gpu {
-        return hashloom_work::command::gpu::list(arguments.json);
+        return hashloom_gpu::command::list(arguments.json);
     }
     let mut report = Report::new(&arguments.algorithms);
     if arguments.bench {

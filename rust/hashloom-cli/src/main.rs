@@ -21,6 +21,8 @@ use hashloom_address::command as address;
 use hashloom_bench::{bench, kernels};
 use hashloom_clients::command as clients;
 use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
+#[cfg(feature = "gpu")]
+use hashloom_gpu::command as pow;
 use hashloom_list::command::{self as sums, sources::Sources};
 use hashloom_manifest::command as manifest;
 use hashloom_slh::command as slh;
@@ -29,6 +31,7 @@ use hashloom_standins as standins;
 use hashloom_stores::command as stores;
 use hashloom_torrent::command as torrent;
 use hashloom_tree::command as tree;
+#[cfg(not(feature = "gpu"))]
 use hashloom_work::command as pow;
 
 use args::{Arguments, Command, TorrentCommand};

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hashloom::Algorithm;
-use hashloom::search::{Search, Target};
 use hashloom_gpu::{Device, Error, Event, Options, Shader};
+use hashloom_work::{Search, Target};
 use lexopt::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Search for nonces on a GPU.
 //!
-//! A nonce is found by the digest of the text around it (`hashloom::search`). The shaders are written from the block
-//! functions of the crate `hashloom`. Devices are reached over Vulkan, Metal or DX12, by the crate [`wgpu`], with the
+//! A nonce is found by the digest of the text around it ([`hashloom_work::Search`]). The shaders are written from the
+//! block functions of the C library. Devices are reached over Vulkan, Metal or DX12, by the crate [`wgpu`], with the
 //! feature `cuda` also over CUDA.
 //!
 //! ```
 //! use std::ops::ControlFlow;
 //!
 //! use hashloom::Algorithm;
-//! use hashloom::search::{Search, Target};
 //! use hashloom_gpu::{Device, End, Event};
+//! use hashloom_work::{Search, Target};
 //!
 //! match Device::open(None) {
 //!     Ok(device) => {
@@ -32,6 +32,9 @@
 #![deny(missing_docs, unsafe_code)]
 
 mod calls;
+#[cfg(feature = "command")]
+#[doc(hidden)]
+pub mod command;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
@@ -45,9 +48,10 @@ mod shader;
 pub use device::Fault;
 pub use device::{Adapter, Device, Options, adapters};
 pub use error::Error;
+pub use hashloom_work::Event;
 #[doc(hidden)]
 pub use plan::Shader;
-pub use search::{End, Event};
+pub use search::End;
 
 // The example in the guide as a documentation test.
 #[cfg(doctest)]

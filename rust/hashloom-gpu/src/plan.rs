@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use hashloom::Algorithm;
-use hashloom::search::{Parts, Search};
+use hashloom_work::{Parts, Search};
 
 use crate::graph::{Graph, Id, Language, Rate, Text, functions};
 use crate::shader::{Body, block_function, list, state_words};

@@ -12,8 +12,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-use hashloom::search::{Parts, Search, Target};
 use hashloom::{Hasher, hash};
+use hashloom_work::{Event, Parts, Search, Target};
 
 use crate::calls::{Calls, calls};
 use crate::device::{Device, Fault};
@@ -39,16 +39,6 @@ const BY_CPU: u64 = 1 << 18;
 /// The longest suffix: systems end a call that takes seconds, and each nonce hashes the suffix.
 const SUFFIX_MAX: usize = 1 << 20;
 
-/// An event of a search on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Event {
-    /// This nonce is found, and the CPU has the same digest. Nonces come in order.
-    Found(u64),
-    /// All nonces of the range up to this one were tried, and those found were handed out.
-    Tried(u64),
-}
-
 /// How a search on a device ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,9 +50,8 @@ pub struct End {
 }
 
 impl Device {
-    /// Tries the nonces of a range, as [`hashloom::search::Search::find_all`] does, and calls `on` with those found, in
-    /// order. The search ends when the range does, when `on` breaks it, or with an error. `on` is called some twenty
-    /// times a second.
+    /// Tries the nonces of a range, as [`Search::find_all`] does, and calls `on` with those found, in order. The search
+    /// ends when the range does, when `on` breaks it, or with an error. `on` is called some twenty times a second.
     ///
     /// The first nonces of each length of nonces, and 64 of each call of the shader, are hashed by the CPU too. A
     /// search with a suffix of more than 1 MiB ends with [`Error::TooSmall`]; the device still works.
@@ -95,7 +84,7 @@ impl Device {
                 if to - from < self.by_cpu() / weight(&parts) {
                     by_cpu(search, from, to, &mut state);
                 } else {
-                    Run::new(self, &parts, segment)?.work(from, to, &mut state)?;
+                    Run::new(self, *search, segment)?.work(from, to, &mut state)?;
                 }
             }
             Ok(())
@@ -149,46 +138,13 @@ impl<On: FnMut(Event) -> ControlFlow<()>> State<'_, On> {
 
 /// Searches some nonces on the CPU.
 fn by_cpu<On: FnMut(Event) -> ControlFlow<()>>(search: &Search<'_>, from: u64, to: u64, state: &mut State<'_, On>) {
-    state.hand_out(&all(search, from, to), to);
-}
-
-fn all(search: &Search<'_>, mut from: u64, to: u64) -> Vec<u64> {
-    const AT_ONCE: usize = 1024;
-    let (mut all, mut room) = (Vec::new(), [0; AT_ONCE]);
-    loop {
-        let found = search.find_all(from, to, &mut room);
-        all.extend_from_slice(found);
-        match found.last() {
-            Some(&nonce) if found.len() == AT_ONCE && nonce < to => from = nonce + 1,
-            _ => return all,
-        }
-    }
-}
-
-/// The same search with another target.
-fn with_target<'a>(parts: &Parts<'a>, target: Target) -> Search<'a> {
-    let mut search = Search::new(parts.algorithm, target).prefix(parts.prefix).suffix(parts.suffix);
-    if let Some(again) = parts.again {
-        search = search.again(again);
-    }
-    if !parts.digits.is_empty() {
-        search = search.digits(parts.digits);
-    }
-    if let Some(width) = parts.width {
-        search = search.width(width);
-    }
-    if parts.least_digit_first {
-        search = search.least_digit_first();
-    }
-    if parts.least_byte_first {
-        search = search.least_byte_first();
-    }
-    search
+    state.hand_out(&search.all(from, to), to);
 }
 
 /// A search among the nonces of one length.
 struct Run<'d, 'a> {
     device: &'d Device,
+    search: Search<'a>,
     plan: Plan<'a>,
     /// The prefix, hashed.
     hasher: Hasher,
@@ -212,12 +168,14 @@ struct Call {
 }
 
 impl<'d, 'a> Run<'d, 'a> {
-    fn new(device: &'d Device, parts: &Parts<'a>, segment: Segment) -> Result<Self, Error> {
+    fn new(device: &'d Device, search: Search<'a>, segment: Segment) -> Result<Self, Error> {
+        let parts = &search.parts();
         let plan = Plan::new(parts, segment);
         let mut hasher = Hasher::new(parts.algorithm);
         hasher.update(parts.prefix);
         let mut run = Run {
             device,
+            search,
             hasher,
             top: top_of_target(parts),
             calls: calls(device, &plan)?,
@@ -233,7 +191,7 @@ impl<'d, 'a> Run<'d, 'a> {
         let first = self.plan.segment.first;
         let last = first.saturating_add((4096 / weight(&self.plan.parts)).max(64) - 1).min(self.plan.segment.last);
         let easy = [0x0f, 0xff, 0xff, 0xff];
-        let right = all(&with_target(&self.plan.parts, Target::first_bytes(&easy)), first, last);
+        let right = self.search.target(Target::first_bytes(&easy)).all(first, last);
         let mut found = Vec::new();
         let mut from = first;
         loop {

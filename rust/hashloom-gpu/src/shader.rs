@@ -171,7 +171,7 @@ pub(crate) fn block_function(body: &Body, language: Language) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hashloom::search::Search;
+    use hashloom_work::Search;
 
     use super::*;
     use crate::plan::state_after;

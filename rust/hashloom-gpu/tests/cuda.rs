@@ -14,8 +14,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use hashloom::Algorithm;
-use hashloom::search::{Search, Target};
 use hashloom_gpu::{Device, Error, Event, Fault, Options, adapters};
+use hashloom_work::{Search, Target};
 
 /// Tells a child process that it is one.
 const CHILD: &str = "HASHLOOM_GPU_TEST_CHILD";

@@ -9,8 +9,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::OnceLock;
 
 use hashloom::Algorithm;
-use hashloom::search::{Search, Target};
 use hashloom_gpu::{Device, Error, Event, Fault, Options};
+use hashloom_work::{Search, Target};
 
 fn open(options: Options) -> Option<Device> {
     match options.open(None) {

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 //!
-//! Each thread takes parts of the range, and [`hashloom::search`] goes through a part.
+//! Each thread takes parts of the range, and goes through a part by [`Search::find_all`].
 #![deny(missing_docs, unsafe_code)]
 
 #[cfg(feature = "command")]
 #[doc(hidden)]
 pub mod command;
+#[allow(unsafe_code)]
+mod ffi;
+mod search;
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hashloom::search::Search;
 use hashloom_files::run::pool::{LOOK, Pool};
 use hashloom_files::run::{Options, lock, unlocked};
+
+pub use search::{Parts, Search, Target};
 
 /// The time that a part of the range takes: nothing can interrupt a thread in a part.
 const PART_TIME: Duration = Duration::from_millis(75);
@@ -34,18 +38,17 @@ const FOUND_MAX: u64 = 1 << 16;
 /// Parts that may wait, for each thread, for an earlier part.
 const WAITING_MAX: usize = 8;
 
-/// What happens in a [`search`].
+/// What happens in a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// This nonce is found. Nonces come in order.
     Found(u64),
-    /// All nonces of the range up to this one were tried, and those found were handed out. Some ten such events come in
-    /// a second for each thread.
+    /// All nonces of the range up to this one were tried, and those found were handed out.
     Tried(u64),
 }
 
-/// How a [`search`] ended.
+/// How a [`search()`] ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct End {
@@ -60,8 +63,9 @@ pub struct End {
 ///
 /// Threads share the range in parts of about 75 milliseconds, or of four times what 16 nonces take if that is more;
 /// breaking and cancelling wait for the parts that have begun. Each part hashes the prefix: 0.8% of the time if it has
-/// 1 MiB, 11% if it has 16 MiB. One thread calls `on` at a time. The options' number of threads and flag apply; their
-/// progress callback is not called, as it counts bytes.
+/// 1 MiB, 11% if it has 16 MiB. One thread calls `on` at a time, some ten times a second
+/// for each thread. The options' number of threads and flag apply; their progress callback is not called, as it counts
+/// bytes.
 ///
 /// # Panics
 ///
@@ -71,9 +75,8 @@ pub struct End {
 /// use std::ops::ControlFlow;
 ///
 /// use hashloom::Algorithm;
-/// use hashloom::search::{Search, Target};
 /// use hashloom_files::run::Options;
-/// use hashloom_work::{End, Event, search};
+/// use hashloom_work::{End, Event, Search, Target, search};
 ///
 /// let wanted = Search::new(Algorithm::Sha256, Target::zero_bits(12)).digits(b"0123456789");
 /// let (mut all, mut tried) = (vec![], 0);
@@ -143,7 +146,7 @@ impl<On: FnMut(Event) -> ControlFlow<()>> Shared<'_, On> {
         let mut pace = Pace { nnonces: FIRST_PART, shortest: Duration::MAX };
         while let Some((number, range)) = self.begin(pace.nnonces) {
             let begun = Instant::now();
-            let found = self.all(&range);
+            let found = self.search.all(*range.start(), *range.end());
             pace.note(range.end() - range.start() + 1, begun.elapsed(), found.len() as u64);
             let mut state = self.lock();
             // Parts before it may have ended since; the part itself is there until it has.
@@ -175,22 +178,6 @@ impl<On: FnMut(Event) -> ControlFlow<()>> Shared<'_, On> {
         state.todo = state.after(last);
         state.parts.push_back(Part { last, found: None });
         Some((state.nparts_done + state.parts.len() - 1, first..=last))
-    }
-
-    /// Returns all nonces of a part that are found.
-    fn all(&self, range: &RangeInclusive<u64>) -> Vec<u64> {
-        const ROOM: usize = 1024;
-        let mut all = Vec::new();
-        let (mut first, last) = (*range.start(), *range.end());
-        let mut room = [0; ROOM];
-        loop {
-            let found = self.search.find_all(first, last, &mut room);
-            all.extend_from_slice(found);
-            match found.last() {
-                Some(&nonce) if found.len() == ROOM && nonce < last => first = nonce + 1,
-                _ => return all,
-            }
-        }
     }
 }
 

@@ -7,9 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashloom::Algorithm;
-use hashloom::search::{Search, Target};
 use hashloom_files::run::{Cancel, Options};
-use hashloom_work::{End, Event, search};
+use hashloom_work::{End, Event, Search, Target, search};
 use sha2::{Digest, Sha256};
 
 const DIGITS: &[u8] = b"0123456789";

@@ -463,58 +463,6 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && unsafe { sys::hl_equal(a.as_ptr().cast(), b.as_ptr().cast(), a.len()) } == 1
 }
 
-// ---- Search
-
-/// Whether `search` takes the algorithm.
-pub fn is_searchable(algorithm: Algorithm) -> bool {
-    // SAFETY: a description that is not NULL is static and never written.
-    let info = unsafe { sys::hl_alg_find(alg(algorithm)).as_ref() };
-    info.is_some_and(|info| info.ending == sys::HL_STRENGTHENED)
-}
-
-/// The parts of a search that borrow nothing of the caller.
-#[derive(Clone, Copy)]
-pub struct SearchForm {
-    pub algorithm: Algorithm,
-    pub again: Option<Algorithm>,
-    /// 0: as many digits as a nonce has.
-    pub nonce_width: u32,
-    pub least_digit_first: bool,
-    pub least_byte_first: bool,
-    pub target: [u8; sys::HL_DIGEST_MAX_NBYTES],
-}
-
-/// Writes the first of the nonces found to `nonces`, and returns their number. `alphabet`: empty for binary nonces.
-pub fn search(
-    form: &SearchForm,
-    (prefix, suffix, alphabet): (&[u8], &[u8], &[u8]),
-    (first, last): (u64, u64),
-    nonces: &mut [u64],
-) -> usize {
-    let order = |least_first| if least_first { sys::HL_LEAST_FIRST } else { sys::HL_MOST_FIRST };
-    let job = sys::hl_search_job {
-        nbytes: size_of::<sys::hl_search_job>(),
-        alg: alg(form.algorithm),
-        again: form.again.map_or(0, alg),
-        prefix: prefix.as_ptr().cast(),
-        prefix_nbytes: prefix.len(),
-        suffix: suffix.as_ptr().cast(),
-        suffix_nbytes: suffix.len(),
-        alphabet: if alphabet.is_empty() { core::ptr::null() } else { alphabet.as_ptr().cast() },
-        base: u32::try_from(alphabet.len()).expect("an alphabet has at most 256 digits"),
-        nonce_width: form.nonce_width,
-        nonce_order: order(form.least_digit_first),
-        digest_order: order(form.least_byte_first),
-        first,
-        last,
-        target: form.target,
-    };
-    let mut nfound = 0;
-    // SAFETY: the slices live on, the alphabet has `base` bytes, and `nonces` has room for as many as are told.
-    check(unsafe { sys::hl_search(&job, nonces.as_mut_ptr(), nonces.len(), &mut nfound) });
-    nfound
-}
-
 // ---- Many streams
 
 /// Panics unless all hashers have one algorithm.

@@ -29,9 +29,9 @@
 //! | messages and a key (HMAC) | [`HmacKey`] with [`hmac()`], [`hmac_many`] or [`Hmac`] |
 //! | keys derived from passwords (PBKDF2) | [`pbkdf2()`], [`pbkdf2_many`], [`pbkdf2_many_until`] |
 //! | SHA-1 of data that an attacker may have made, such as Git's objects | [`sha1dc`] |
-//! | nonces whose digest is low enough (proof of work) | [`search`] |
 //! | code written for the RustCrypto traits | `Sha256`, `HmacSha256` and the others (feature `digest`) |
 //! | the list of kernels, and a choice among them | [`kernels`] |
+//! | signatures made of hashes alone (SLH-DSA), proof of work | the crates `hashloom-slh`, `-work` |
 //! | files, hash trees, torrents, manifests of folders | the crates `hashloom-files`, `-tree`, `-torrent`, `-list` |
 //!
 //! These rules hold for every function of the table. Lengths are in bytes, and a length may be zero. No function
@@ -72,7 +72,6 @@ mod pbkdf2;
 mod rustcrypto;
 #[cfg(feature = "digest")]
 mod rustcrypto_mac;
-pub mod search;
 pub mod sha1dc;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};

@@ -2,8 +2,6 @@
 
 //! `hashloom work`: proof of work.
 
-#[cfg(feature = "gpu")]
-pub mod gpu;
 mod plan;
 mod shown;
 
@@ -15,19 +13,24 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args};
 use hashloom::Algorithm;
+use hashloom_files::run::Cancel;
 use hashloom_frame::exit::EXIT_INTERRUPTED;
 use hashloom_frame::exit::EXIT_PIPE;
 use hashloom_frame::interrupt;
+use hashloom_frame::names::Name;
 use hashloom_frame::numbers::HexBytes;
 use hashloom_frame::numbers::whole;
 use hashloom_frame::printing::Console;
 use hashloom_frame::progress::Bar;
 use hashloom_frame::text::reason;
 use hashloom_frame::work::Threads;
-use hashloom_frame::{names, style, units};
+use hashloom_frame::{style, units};
 
-use crate::{End, Event, search};
+use crate::{End, Event, Search, search};
 use plan::Plan;
+
+/// The algorithms that nonces can be searched with.
+const SEARCHABLE: Name = Name(Search::takes);
 
 /// No nonce of the range is low enough.
 const EXIT_NOT_FOUND: u8 = 1;
@@ -61,7 +64,7 @@ pub struct Pow {
     suffix: Option<OsString>,
 
     /// The hash function
-    #[arg(short, long, value_name = "NAME", value_parser = names::SEARCHABLE, default_value = "sha256")]
+    #[arg(short, long, value_name = "NAME", value_parser = SEARCHABLE, default_value = "sha256")]
     #[arg(conflicts_with = "bitcoin_header")]
     algorithm: Algorithm,
 
@@ -98,16 +101,12 @@ pub struct Pow {
     suffix_hex: Option<HexBytes>,
 
     /// Hash the digest again with this hash function; the second digest counts
-    #[arg(long, value_name = "NAME", value_parser = names::SEARCHABLE, hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = SEARCHABLE, hide_possible_values = true)]
     #[arg(conflicts_with = "bitcoin_header")]
     again: Option<Algorithm>,
 
     #[command(flatten)]
     threads: Threads,
-
-    #[cfg(feature = "gpu")]
-    #[command(flatten)]
-    gpu: gpu::Choice,
 }
 
 /// clap would write one line.
@@ -184,16 +183,31 @@ impl Pow {
     }
 }
 
+/// A search by a GPU. Returns the nonce to go on with if the search was cancelled; if the GPU failed, as an error the
+/// nonce that the CPU goes on with.
+pub type ByGpu = Box<
+    dyn Fn(
+        &Search<'_>,
+        RangeInclusive<u64>,
+        &Cancel,
+        &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<Option<u64>, u64>,
+>;
+
 /// Returns the exit status.
 pub fn run(arguments: &Pow) -> Result<u8, String> {
+    run_by(arguments, || Ok(None))
+}
+
+/// The same, by the GPU that the function opens, if any.
+pub fn run_by(arguments: &Pow, open: impl FnOnce() -> Result<Option<ByGpu>, String>) -> Result<u8, String> {
     let plan = Plan::of(arguments)?;
     let range = arguments.range(&plan)?;
     let (first, last) = (*range.start(), *range.end());
     let stop = interrupt::flag();
     let bar = Bar::of_text(false);
     let options = arguments.threads.options().cancel(&stop);
-    #[cfg(feature = "gpu")]
-    let gpu = arguments.gpu.open()?;
+    let gpu = open()?;
     let begun = Instant::now();
     let (mut has_found, mut wrong) = (false, None);
     let (cancelled_at, lost) = Console::new(b"hashloom", &stop, Some(&bar)).run(|console| {
@@ -214,9 +228,8 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
             }
             ControlFlow::Continue(())
         };
-        #[cfg(feature = "gpu")]
-        if let Some(device) = &gpu {
-            return gpu::search(device, &plan.search(), range, &stop, &mut on)
+        if let Some(by_gpu) = &gpu {
+            return by_gpu(&plan.search(), range, &stop, &mut on)
                 .unwrap_or_else(|next| next_of(search(&plan.search(), next..=last, &options, &mut on)));
         }
         next_of(search(&plan.search(), range, &options, &mut on))

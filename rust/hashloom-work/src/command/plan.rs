@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 
-use hashloom::search::{Search, Target};
 use hashloom::{Algorithm, hash};
 use hashloom_frame::json::hex;
 use hashloom_frame::json::object_line;
@@ -12,6 +11,7 @@ use hashloom_frame::numbers::HexBytes;
 use serde::Serialize;
 
 use super::Pow;
+use crate::{Search, Target};
 
 /// The digits that a nonce may have: as many as 64 bits have.
 const WIDTH_MAX: u32 = 64;

@@ -1,36 +1,51 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! GPUs: the list of them, the choice of one, and searches on it.
+//! `--gpu` of `hashloom work` and `hashloom kernels`.
 
 use std::io::{self, Write};
 use std::ops::{ControlFlow, RangeInclusive};
 
 use clap::Args;
-use hashloom::search::Search;
+use hashloom::Algorithm;
 use hashloom_files::run::Cancel;
 use hashloom_frame::table::{Align, Look, Table};
 use hashloom_frame::{output, style};
-use hashloom_gpu::{Adapter, Device, Error};
+use hashloom_work::Search;
+use hashloom_work::command::{self, ByGpu};
 use serde::Serialize;
 
-use crate::Event;
+use crate::{Adapter, Device, Error, Event};
 
-/// The GPU that computes, if one is wanted.
-#[derive(Debug, Default, Args)]
-pub struct Choice {
+// The help is that of the command without a GPU.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub struct Pow {
+    #[command(flatten)]
+    on_cpu: command::Pow,
+
     /// Compute on a GPU: the first one, or the first one whose name contains NAME or whose interface is NAME; `hashloom
     /// kernels --gpu` lists them
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     gpu: Option<String>,
 }
 
-impl Choice {
-    /// Opens the GPU.
-    pub fn open(&self) -> Result<Option<Device>, String> {
-        let name = self.gpu.as_deref();
-        let opened = name.map(|name| Device::open((!name.is_empty()).then_some(name))).transpose();
-        opened.map_err(|error| format!("--gpu: {error}"))
+impl Pow {
+    /// Returns the hash functions.
+    pub fn algorithms(&self) -> Vec<Algorithm> {
+        self.on_cpu.algorithms()
     }
+}
+
+/// Returns the exit status.
+pub fn run(arguments: &Pow) -> Result<u8, String> {
+    command::run_by(&arguments.on_cpu, || {
+        let name = arguments.gpu.as_deref();
+        let opened = name.map(|name| Device::open((!name.is_empty()).then_some(name))).transpose();
+        let device = opened.map_err(|error| format!("--gpu: {error}"))?;
+        let by =
+            |device| -> ByGpu { Box::new(move |wanted, range, stop, on| search(&device, wanted, range, stop, on)) };
+        Ok(device.map(by))
+    })
 }
 
 /// Lists the GPUs. Returns the exit status.
@@ -43,7 +58,7 @@ pub fn list(json: bool) -> Result<u8, String> {
         driver: &'a str,
     }
 
-    let adapters = hashloom_gpu::adapters();
+    let adapters = crate::adapters();
     let rows =
         adapters.iter().map(|Adapter { name, kind, interface, driver, .. }| Row { name, kind, interface, driver });
     if json {
@@ -64,24 +79,19 @@ pub fn list(json: bool) -> Result<u8, String> {
     Ok(0)
 }
 
-/// Searches on the GPU. Returns the nonce to go on with if the search was cancelled. If the GPU failed, tells why, and
-/// returns as an error the nonce that the CPU goes on with.
-pub fn search(
+/// Searches as [`ByGpu`], and tells why if the GPU failed.
+fn search(
     device: &Device,
     wanted: &Search<'_>,
     range: RangeInclusive<u64>,
     stop: &Cancel,
-    on: &mut impl FnMut(Event) -> ControlFlow<()>,
+    on: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Option<u64>, u64> {
     let mut is_cancelled = false;
-    let end = device.search(wanted, range, |event| match event {
-        hashloom_gpu::Event::Found(nonce) => on(Event::Found(nonce)),
-        hashloom_gpu::Event::Tried(to) => {
-            on(Event::Tried(to))?;
-            is_cancelled = stop.is_cancelled();
-            if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        }
-        _ => ControlFlow::Continue(()),
+    let end = device.search(wanted, range, |event| {
+        on(event)?;
+        is_cancelled = matches!(event, Event::Tried(_)) && stop.is_cancelled();
+        if is_cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match (end.error, end.next) {
         (Some(error), Some(next)) => {
@@ -95,11 +105,10 @@ pub fn search(
 
 #[cfg(test)]
 mod tests {
-    use hashloom::Algorithm;
-    use hashloom::search::Target;
-    use hashloom_gpu::{Fault, Options};
+    use hashloom_work::Target;
 
     use super::*;
+    use crate::{Fault, Options};
 
     /// A GPU whose digests are wrong in large calls.
     fn wrong() -> Option<Device> {
@@ -126,8 +135,7 @@ mod tests {
             ControlFlow::Continue(())
         };
         let next = search(&device, &wanted, 0..=1_000_000, &Cancel::new(), &mut on).unwrap_err();
-        let mut room = [0; 1000];
-        found.extend_from_slice(wanted.find_all(next, 1_000_000, &mut room));
-        assert_eq!(found, wanted.find_all(0, 1_000_000, &mut [0; 1000]));
+        found.extend(wanted.all(next, 1_000_000));
+        assert_eq!(found, wanted.all(0, 1_000_000));
     }
 }

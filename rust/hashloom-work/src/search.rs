@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Proof of work: nonces whose digest is low enough.
+//! What is searched for, and the search by one thread.
 //!
 //! The message of a nonce is a prefix, the nonce, and a suffix. The whole blocks of the prefix are hashed once; from
 //! one nonce to the next only its last digits change in the lanes.
 
-use core::fmt;
+use std::fmt;
 
-use crate::{Algorithm, ffi};
+use hashloom::Algorithm;
+use hashloom_sys::HL_DIGEST_MAX_NBYTES;
+
+use crate::ffi;
 
 /// The highest digest that counts. A digest is read as one number; its first byte is the most significant one, unless
 /// [`Search::least_byte_first`] reverses the order.
 ///
 /// ```
-/// use hashloom::search::Target;
+/// use hashloom_work::Target;
 ///
 /// assert_eq!(Target::zero_bits(12), Target::first_bytes(&[0x00, 0x0f]));
 /// assert!(Target::zero_bits(12).allows(&[0x00, 0x0f, 0xff]) && !Target::zero_bits(12).allows(&[0x00, 0x10, 0x00]));
@@ -21,12 +24,9 @@ use crate::{Algorithm, ffi};
 /// assert_eq!(Target::compact(0x0480_0001), None); // the sign bit
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Target([u8; Target::MAX_NBYTES]);
+pub struct Target(pub(crate) [u8; HL_DIGEST_MAX_NBYTES]);
 
 impl Target {
-    /// The longest digest.
-    const MAX_NBYTES: usize = 64;
-
     /// Digests whose first `highest.len()` bytes are at most this number; the most significant byte comes first. For
     /// SHA-256, 32 bytes are a whole target; Krist's work is compared with the first 6.
     ///
@@ -35,7 +35,7 @@ impl Target {
     /// If there are more than 64 bytes.
     #[must_use]
     pub fn first_bytes(highest: &[u8]) -> Self {
-        let mut bytes = [0xff; Self::MAX_NBYTES];
+        let mut bytes = [0xff; HL_DIGEST_MAX_NBYTES];
         bytes[..highest.len()].copy_from_slice(highest);
         Target(bytes)
     }
@@ -47,7 +47,7 @@ impl Target {
     /// If `nbits` is more than 512.
     #[must_use]
     pub fn zero_bits(nbits: usize) -> Self {
-        let mut bytes = [0xff; Self::MAX_NBYTES];
+        let mut bytes = [0xff; HL_DIGEST_MAX_NBYTES];
         bytes[..nbits / 8].fill(0);
         if nbits % 8 != 0 {
             bytes[nbits / 8] >>= nbits % 8;
@@ -96,7 +96,7 @@ impl fmt::Debug for Target {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom::search::{Search, Target};
+/// use hashloom_work::{Search, Target};
 ///
 /// // Block 0 of Bitcoin: the first 76 bytes of its header, a nonce of 4 bytes, SHA-256 twice.
 /// let mut header = [0; 76];
@@ -120,13 +120,7 @@ impl fmt::Debug for Target {
 /// assert_eq!(decimal.find_all(0, 10_000, &mut [0; 2]), [886, 1039]);
 /// ```
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
-    form: ffi::SearchForm,
-    prefix: &'a [u8],
-    suffix: &'a [u8],
-    /// Empty: the digits are the numbers 0 to 255.
-    alphabet: &'a [u8],
-}
+pub struct Search<'a>(Parts<'a>);
 
 impl<'a> Search<'a> {
     /// A search whose messages are nonces alone: bytes, the most significant first, without zeros in front.
@@ -137,15 +131,17 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn new(algorithm: Algorithm, target: Target) -> Self {
         assert!(Self::takes(algorithm), "Search::new: there is no search with {algorithm}");
-        let form = ffi::SearchForm {
+        Search(Parts {
             algorithm,
             again: None,
-            nonce_width: 0,
+            prefix: &[],
+            suffix: &[],
+            digits: &[],
+            width: None,
             least_digit_first: false,
             least_byte_first: false,
-            target: target.0,
-        };
-        Search { form, prefix: &[], suffix: &[], alphabet: &[] }
+            target,
+        })
     }
 
     /// Whether a search with the algorithm is possible: not with a sponge, which is SHA-3 or SHAKE.
@@ -161,21 +157,21 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn again(mut self, algorithm: Algorithm) -> Self {
         assert!(Self::takes(algorithm), "Search::again: there is no search with {algorithm}");
-        self.form.again = Some(algorithm);
+        self.0.again = Some(algorithm);
         self
     }
 
     /// The bytes before the nonce.
     #[must_use]
     pub fn prefix(mut self, prefix: &'a [u8]) -> Self {
-        self.prefix = prefix;
+        self.0.prefix = prefix;
         self
     }
 
     /// The bytes after the nonce.
     #[must_use]
     pub fn suffix(mut self, suffix: &'a [u8]) -> Self {
-        self.suffix = suffix;
+        self.0.suffix = suffix;
         self
     }
 
@@ -187,7 +183,7 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn digits(mut self, alphabet: &'a [u8]) -> Self {
         assert!((2..=256).contains(&alphabet.len()), "Search::digits: {} digits", alphabet.len());
-        self.alphabet = alphabet;
+        self.0.digits = alphabet;
         self
     }
 
@@ -199,39 +195,35 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn width(mut self, ndigits: u32) -> Self {
         assert!((1..=64).contains(&ndigits), "Search::width: {ndigits} digits");
-        self.form.nonce_width = ndigits;
+        self.0.width = Some(ndigits);
         self
     }
 
     /// The least significant digit of a nonce comes first: little endian, if the digits are bytes.
     #[must_use]
     pub fn least_digit_first(mut self) -> Self {
-        self.form.least_digit_first = true;
+        self.0.least_digit_first = true;
         self
     }
 
     /// The first byte of a digest is its least significant one, as in Bitcoin.
     #[must_use]
     pub fn least_byte_first(mut self) -> Self {
-        self.form.least_byte_first = true;
+        self.0.least_byte_first = true;
         self
     }
 
     /// The parts of the search, for a program that carries it out in another way.
     #[must_use]
     pub fn parts(&self) -> Parts<'a> {
-        let form = &self.form;
-        Parts {
-            algorithm: form.algorithm,
-            again: form.again,
-            prefix: self.prefix,
-            suffix: self.suffix,
-            digits: self.alphabet,
-            width: (form.nonce_width != 0).then_some(form.nonce_width),
-            least_digit_first: form.least_digit_first,
-            least_byte_first: form.least_byte_first,
-            target: Target(form.target),
-        }
+        self.0
+    }
+
+    /// The same search for another target.
+    #[must_use]
+    pub fn target(mut self, target: Target) -> Self {
+        self.0.target = target;
+        self
     }
 
     /// The first nonce from `first` to `last`, both included, whose digest is low enough. The time grows with `last -
@@ -255,8 +247,22 @@ impl<'a> Search<'a> {
     /// As [`Search::find`].
     pub fn find_all<'n>(&self, first: u64, last: u64, nonces: &'n mut [u64]) -> &'n [u64] {
         assert!(first <= last, "Search: nonces {first} to {last}");
-        let nfound = ffi::search(&self.form, (self.prefix, self.suffix, self.alphabet), (first, last), nonces);
+        let nfound = ffi::search(&self.0, first, last, nonces);
         &nonces[..nfound]
+    }
+
+    /// All such nonces.
+    #[doc(hidden)]
+    pub fn all(&self, mut first: u64, last: u64) -> Vec<u64> {
+        let (mut all, mut room) = (Vec::new(), [0; 1024]);
+        loop {
+            let found = self.find_all(first, last, &mut room);
+            all.extend_from_slice(found);
+            match *found {
+                [.., nonce] if found.len() == 1024 && nonce < last => first = nonce + 1,
+                _ => return all,
+            }
+        }
     }
 }
 
@@ -264,7 +270,7 @@ impl<'a> Search<'a> {
 ///
 /// ```
 /// use hashloom::Algorithm;
-/// use hashloom::search::{Parts, Search, Target};
+/// use hashloom_work::{Parts, Search, Target};
 ///
 /// let search = Search::new(Algorithm::Sha1, Target::zero_bits(20)).prefix(b"1:20:").digits(b"01").width(8);
 /// let parts: Parts = search.suffix(b" bits").parts();
