@@ -105,11 +105,6 @@ impl ParameterSet {
         ffi::info(self).n
     }
 
-    /// Bytes in a secret key: 4 [`n`](Self::n).
-    pub fn signing_key_nbytes(self) -> usize {
-        4 * self.n()
-    }
-
     /// Bytes in a public key: 2 [`n`](Self::n).
     pub fn verifying_key_nbytes(self) -> usize {
         2 * self.n()
@@ -346,7 +341,7 @@ impl SigningKey {
     /// Likewise, and [`Error::Stopped`].
     pub fn from_seeds_with(set: ParameterSet, seeds: &[u8], mut work: Work<'_>) -> Result<Self, Error> {
         check_length(seeds, 3 * set.n())?;
-        let mut bytes = Zeroizing::new(alloc::vec![0; set.signing_key_nbytes()]);
+        let mut bytes = Zeroizing::new(alloc::vec![0; 4 * set.n()]);
         work.complete(Task::keygen(set, seeds, &mut bytes))?;
         Ok(SigningKey { set, bytes })
     }
@@ -357,7 +352,7 @@ impl SigningKey {
     /// # Errors
     /// [`Error::Length`].
     pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, Error> {
-        check_length(bytes, set.signing_key_nbytes())?;
+        check_length(bytes, 4 * set.n())?;
         Ok(SigningKey { set, bytes: Zeroizing::new(bytes.into()) })
     }
 
