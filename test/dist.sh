@@ -70,7 +70,7 @@ quiet git clone --quiet --shared "$repository" "$work/clone"
 (cd "$work/clone" && CARGO_TARGET_DIR=$work/target quiet cargo package --workspace --locked --no-verify)
 mkdir -p "$work/registry" "$work/elsewhere"
 cp -R vendor/. "$work/registry"
-for crate in hashloom-sys hashloom hashloom-{files,frame,tree,torrent,clients,list,work,address,solaris,gpu,cli}; do
+for crate in hashloom-sys $(basename --multiple rust/*); do
     package=$work/target/package/$crate-$version.crate
     tar --extract --gzip --file "$package" --directory "$work/registry"
     for file in LICENSE-MIT LICENSE-APACHE; do
