@@ -230,7 +230,7 @@ def changed_crates(changed):
         if place and file.endswith((".rs", ".toml")) and os.path.exists(manifest) and "gpu" not in manifest:
             text = open(manifest, encoding="utf-8").read()
             wanted = ("command", "digest", "getrandom", "pkcs8", "sign", "signature")
-            features = ",".join(feature for feature in wanted if re.search(rf"^{feature} = ", text, re.M))
+            features = ",".join(feature for feature in wanted if re.search(rf"^{feature} = \[", text, re.M))
             tests[f"--manifest-path={manifest}{f' --features={features}' * bool(features)}"].append(
                 place[2] and os.path.exists(file) and f"{place[2]}::")
             if "/src/command/" in file or place[1].endswith(("-bench", "-frame", "-solaris", "-standins")):
