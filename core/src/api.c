@@ -173,8 +173,8 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
     const uintptr_t from = (uintptr_t)base, into = (uintptr_t)digests;
 
     /* Nodes of a tree: a digest is written where no node is that is still to be read. */
-    if (HLI_ALG(sha256) && alg == HL_SHA256 && nbytes == 64 && stride == 64 && count - 2 <= HLI_NODES - 2 && from != 0 &&
-        into != 0 && (into <= from + 32 || into >= from + 64 * count)) {
+    if (HLI_ALG(sha256) && alg == HL_SHA256 && nbytes == 64 && stride == 64 && count - 2 <= HLI_NODES - 2 &&
+        from != 0 && into != 0 && (into <= from + 32 || into >= from + 64 * count)) {
         hli_check_readable(base, 64 * count);
         const size_t ndone = hli_hash_nodes(base, count, digests);
         base = (const uint8_t *)base + 64 * ndone;

@@ -441,8 +441,8 @@ HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all
 /* The kernel whose function for whole messages hashes the next of n messages that are left, up to HLI_SHORT of equally
  * many blocks; NULL: no such function is fastest. is_known: they have a known schedule. */
 HLI_HIDDEN const hl_kernel *hli_plan_whole(uint32_t word, hl_body body, size_t n, size_t nblocks, int is_known);
-/* Hashes 2 to HLI_NODES nodes of 64 bytes, one after the other in memory, with SHA-256, by functions for whole messages,
- * without making a plan. Stops where such a function is not the fastest. Returns the number of nodes hashed (hash.c). */
+/* Hashes 2 to HLI_NODES nodes of 64 bytes, one behind the other, with SHA-256, by functions for whole messages, without
+ * making a plan. Stops where such a function is not the fastest. Returns the number of nodes hashed (hash.c). */
 enum { HLI_NODES = 64 };
 HLI_HIDDEN size_t hli_hash_nodes(const uint8_t *nodes, size_t count, uint8_t *digests);
 /* Whether a call avoids vectors of 512 bits, under a choice with hli_has_price. */

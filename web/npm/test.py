@@ -158,7 +158,8 @@ def main() -> int:
             os.environ["PATH"] += f":{programs}/node_modules/.bin"
         for program, words in [("node", ["node"]), ("deno", DENO), ("bun", ["bun"])]:
             if shutil.which(program):
-                step(f"{program} {command(program, '--version').splitlines()[0]}", lambda: compare(*words, "node.mjs")[0])
+                version = command(program, "--version").splitlines()[0]
+                step(f"{program} {version}", lambda: compare(*words, "node.mjs")[0])
             elif program == "node":
                 skip("in Node: it is not installed: apt-get install nodejs")
         cc = os.environ.get("CC", "cc").split()[0]
