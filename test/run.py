@@ -106,7 +106,8 @@ crates-optimised | all | program | cargo test --quiet --release --workspace --ex
     --features hashloom/digest,hashloom-slh/signature,hashloom-manifest/sign
 # Without std the crate hashloom has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
-    cargo test --quiet --package hashloom --package hashloom-slh --no-default-features --locked --lib --test all
+    cargo test --quiet --package hashloom --package hashloom-slh --no-default-features --locked --lib --test all \
+    --features hashloom-slh/getrandom,hashloom-slh/pkcs8,hashloom-slh/signature
     rust/hashloom/* rust/hashloom-slh/*
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \

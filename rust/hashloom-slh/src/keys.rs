@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Keys as PKCS#8 and SubjectPublicKeyInfo (RFC 9909): the bytes of FIPS 205, nothing around them, no parameters.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Display;
+
 use pkcs8::der::asn1::{BitStringRef, OctetStringRef};
 use pkcs8::der::{Document, SecretDocument};
 use pkcs8::spki::{self, AlgorithmIdentifier, AlgorithmIdentifierRef, SubjectPublicKeyInfo, SubjectPublicKeyInfoRef};
@@ -22,7 +26,7 @@ impl ParameterSet {
 }
 
 /// Why a PEM text is no key of the label that was wanted, in words for people.
-pub fn why_no_key(text: &str, wanted: &str, error: &dyn std::fmt::Display) -> String {
+pub fn why_no_key(text: &str, wanted: &str, error: &dyn Display) -> String {
     match label(text) {
         Some("ENCRYPTED PRIVATE KEY") if wanted == "PRIVATE KEY" => {
             "it has a password; `openssl pkey -in KEY -out NEW` writes it without one".into()
