@@ -43,6 +43,8 @@ fn io_uring_may_fail_at_any_time() {
     let folder = content();
     let arguments = ["sum", "-r", "--threads", "2", "small", "long"];
     let list = fs::read_to_string(folder.path().join("list")).unwrap();
+    // strace counts the calls of each thread: two that share the work evenly make fewer than twelve each.
+    let mut has_failed = false;
     for error in ["ENOMEM", "EBADR", "EOVERFLOW"] {
         // The first calls find out whether a ring can be set up at all.
         for first in [1, 2, 3, 4, 5, 6, 7, 12] {
@@ -51,10 +53,11 @@ fn io_uring_may_fail_at_any_time() {
             let output = under(&strace, folder.path(), &arguments);
             assert_eq!(output.status.code(), Some(0), "{inject}: {}", stderr(&output));
             assert!(stdout(&output) == list, "{inject}");
+            let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
+            has_failed |= trace.contains("INJECTED") || !trace.contains("io_uring_enter");
         }
     }
-    let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
-    assert!(trace.contains("INJECTED") || !trace.contains("io_uring_enter"), "{trace}");
+    assert!(has_failed, "no call failed");
 }
 
 /// Bytes of a pipe that a failed ring has begun to read may be lost: then there is an error and no digest.
