@@ -94,6 +94,7 @@ test-more:
 
 # BASE: a commit; the files that differ from it.
 check:
+	@tools/setup.sh test
 	@test/run.py check $(BASE)
 
 test-all:

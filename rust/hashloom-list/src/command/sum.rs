@@ -74,7 +74,7 @@ pub struct Sum {
     #[arg(long, conflicts_with = "json")]
     base64: bool,
 
-    /// Write lines that another program reads: bag, mtree, record, sri (`hashloom check` reads all of them)
+    /// Write lines that another program reads (`hashloom check` reads all of them)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["tag", "base64", "zero", "json"], value_parser = written())]
     format: Option<String>,
 

@@ -82,7 +82,7 @@ macro_rules! form {
             told: $told,
             list: $list,
             is_strict: $is_strict,
-            mark: $mark,
+            mark: known($mark),
             read: $read,
             write: write::of($name),
             example: concat!($($example),+),
@@ -193,6 +193,12 @@ const MARKS: [u8; 256] = {
     }
     marks
 };
+
+/// A mark of a form. One that [`MARKS`] lacks is an error of the compiler.
+const fn known(mark: u8) -> u8 {
+    assert!(mark == 0 || MARKS[mark as usize] != 0, "a byte of MARKS, or 0");
+    mark
+}
 
 /// A digest, or what is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
