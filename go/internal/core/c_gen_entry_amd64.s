@@ -5257,7 +5257,7 @@ DATA hli_rows<>+2320(SB)/8, $LC35<>+0(SB)
 DATA hli_rows<>+2328(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2336(SB)/8, $0x800000003
 DATA hli_rows<>+2344(SB)/8, $0x8
-DATA hli_rows<>+2368(SB)/8, $0xe0010400a400a9
+DATA hli_rows<>+2368(SB)/8, $0xe0010400a300a9
 DATA hli_rows<>+2376(SB)/8, $0x53
 DATA hli_rows<>+2400(SB)/8, $LC36<>+0(SB)
 DATA hli_rows<>+2408(SB)/8, $LC3<>+0(SB)
