@@ -98,7 +98,7 @@ def main() -> int:
         return done.stdout.strip()
 
     def compare(*words):
-        # What ends by itself ends with a signal, after its last line.
+        # node.mjs ends its own process by a signal, after its last line.
         done = subprocess.run([*words], cwd=folder, capture_output=True, text=True, timeout=600)
         if " comparisons; " not in done.stdout or done.returncode != -signal.SIGKILL:
             raise RuntimeError(f"{' '.join(words)}: {done.returncode}: {done.stdout}{done.stderr}")

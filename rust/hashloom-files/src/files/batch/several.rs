@@ -20,9 +20,6 @@ use crate::run::lock;
 /// Bytes that are read at once.
 pub(super) const PART_NBYTES: usize = 256 << 10;
 
-/// The least number of bytes that are left of a file whose digests are shared.
-pub(super) const WORTH_NBYTES: u64 = 4 << 20;
-
 /// Number of buffers, and of parts that some digest lacks.
 const COUNT: usize = 4;
 

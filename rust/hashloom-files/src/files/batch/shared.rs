@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::run::lock;
 
+/// The least number of bytes that are left of a file that is shared.
+pub(super) const WORTH_SHARING_NBYTES: u64 = 4 << 20;
+
 /// The work on a file.
 pub(super) trait Shared: Send + Sync {
     /// Does a part of the work, if there is one. `buffer` is the thread's own, and is empty at first.
     fn help(&self, buffer: &mut Vec<u8>) -> Help;
 }
 
-/// What came of it.
+/// What came of such a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Help {
     Done,

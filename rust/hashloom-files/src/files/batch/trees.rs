@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hasher};
 
-use super::shared::{Help, Shared};
+use super::shared::{Help, Shared, WORTH_SHARING_NBYTES};
 use crate::files::request::Method;
 use crate::lanes::Form;
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
@@ -24,9 +24,6 @@ use crate::run::lock;
 
 /// Bytes in a subtree: they stay in the second-level cache between the read and the hash.
 pub(crate) const SUBTREE_NBYTES: u64 = 256 << 10;
-
-/// The least length of a file whose subtrees are shared.
-const WORTH_NBYTES: u64 = 4 << 20;
 
 /// A value of a subtree.
 pub(crate) type Value = [u8; 32];
@@ -54,7 +51,7 @@ struct State {
 impl Tree {
     /// `None` if the file, of which nothing is read, is too short, or no digest of it is a tree.
     pub(super) fn new(file: &Arc<File>, nbytes: u64, method: &Method) -> Option<Arc<Tree>> {
-        if method.algorithm() != Algorithm::Blake3 || nbytes < WORTH_NBYTES {
+        if method.algorithm() != Algorithm::Blake3 || nbytes < WORTH_SHARING_NBYTES {
             return None;
         }
         // A message does not end with a subtree.

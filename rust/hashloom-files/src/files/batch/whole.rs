@@ -13,7 +13,7 @@ use hashloom::Algorithm;
 use super::disks::{Disks, ToPark};
 use super::links::{Content, Lead, WORTH_NBYTES, has_name};
 use super::several::{self, Several};
-use super::shared::{Help, Shared, SharedFiles};
+use super::shared::{Help, Shared, SharedFiles, WORTH_SHARING_NBYTES};
 use super::trees::{SUBTREE_NBYTES, Tree};
 use super::{Lane, Worker};
 use crate::files::request::{FileError, Hashed, Method, Request};
@@ -88,7 +88,7 @@ pub(in crate::files) fn may_be_shared<T>(request: &Request<T>) -> bool {
             Source::File(file) => file.metadata().ok(),
             _ => None,
         };
-        metadata.is_some_and(|metadata| metadata.is_file() && metadata.len() > several::WORTH_NBYTES)
+        metadata.is_some_and(|metadata| metadata.is_file() && metadata.len() >= WORTH_SHARING_NBYTES)
     };
     match &request.methods[..] {
         [] => false,
@@ -324,7 +324,7 @@ impl Whole {
         let nleft = self.stamp().map_or(0, |stamp| stamp.nbytes.saturating_sub(nbytes));
         self.forms().len() > 1
             && !self.was_several
-            && nleft >= several::WORTH_NBYTES
+            && nleft >= WORTH_SHARING_NBYTES
             && !self.is_stream
             && self.window.is_none()
             && self.file().is_some_and(|file| !is_made_while_read(file))
