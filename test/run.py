@@ -69,11 +69,6 @@ loops | check more all | | test/loops.py {every}
     core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
 proof | more all | | test/proof/prove.py {proved}
     {core} tools/algorithms.py test/proof/* web/npm/build.py web/npm/module.c
-# In a folder of its own: no other test needs the solver. Without it smt.py says what is skipped.
-proof-by-solver | all | | test -x build/smt/bin/python || python3 -m venv build/smt; PATH=$PWD/build/smt/bin:$PATH; \
-    python -c "import z3" 2>/dev/null || pip install --quiet --disable-pip-version-check z3-solver; \
-    python test/proof/audit/smt.py
-    {core} tools/algorithms.py test/proof/*
 certificates | all | | rustfmt --edition 2024 --check test/proof/audit/checker.rs || exit 1; \
     test -x build/decoders/bin/python || python3 -m venv build/decoders; PATH=$PWD/build/decoders/bin:$PATH; \
     python -c "import capstone, iced_x86" 2>/dev/null || \
