@@ -6,14 +6,10 @@ import (
 	"bytes"
 	"encoding"
 	"hash"
-	"math/rand/v2"
 	"testing"
 
 	hashloom "github.com/hashloom/hashloom/go"
-	"github.com/hashloom/hashloom/go/hmac"
 	"github.com/hashloom/hashloom/go/sha3"
-
-	stdhmac "crypto/hmac"
 )
 
 // split cuts data into messages of the lengths that the bytes of cuts give, in units of 1 or 37 bytes.
@@ -35,16 +31,6 @@ func addSeeds(f *testing.F) {
 		f.Add(uint8(i), []byte("abc"), []byte{0, 1, 0, 1})
 		f.Add(uint8(i), bytes.Repeat([]byte("0123456789"), 2000), bytes.Repeat([]byte{63, 64, 65, 130, 119, 55, 56}, 9))
 	}
-}
-
-// FuzzMany: the calls for many messages and those of running hashes give the oracle's digests.
-func FuzzMany(f *testing.F) {
-	addSeeds(f)
-	f.Fuzz(func(t *testing.T, which uint8, data, cuts []byte) {
-		v := &variants[int(which)%len(variants)]
-		msgs := split(data, cuts)
-		testCalls(t, v, rand.New(rand.NewPCG(uint64(len(data)), uint64(len(cuts)))), msgs, len(data)%300)
-	})
 }
 
 // FuzzOneHash: a running hash gives the oracle's digests whatever is done in between.
@@ -118,25 +104,5 @@ func FuzzUnmarshal(f *testing.F) {
 			hashloom.WriteMany([]hash.Hash{h}, [][]byte{state})
 			o.Write(state)
 		}
-	})
-}
-
-// FuzzHMAC: tags equal those of crypto/hmac.
-func FuzzHMAC(f *testing.F) {
-	addSeeds(f)
-	f.Fuzz(func(t *testing.T, which uint8, data, cuts []byte) {
-		v := &variants[int(which)%len(variants)]
-		key := hmac.NewKey(v.new, cuts)
-		msgs := split(data, cuts)
-		tags := make([]byte, len(msgs)*v.size)
-		key.SumMany(tags, msgs)
-		mac := stdhmac.New(v.oracle, cuts)
-		var want []byte
-		for _, msg := range msgs {
-			mac.Reset()
-			mac.Write(msg)
-			want = mac.Sum(want)
-		}
-		v.check(t, "SumMany", tags, want)
 	})
 }

@@ -15,28 +15,19 @@ const key = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"
 
 func ExampleHash160() {
 	publicKey, _ := hex.DecodeString(key)
-	hash := bitcoin.Hash160(publicKey)
-	fmt.Printf("%x\n", hash)
-	// Output: 751e76e8199196d454941c45d1b3a323f1433bd6
-}
+	fmt.Printf("%x\n", bitcoin.Hash160(publicKey))
 
-func ExampleHash160Many() {
-	publicKey, _ := hex.DecodeString(key)
-	script := append([]byte{0x00, 0x14}, make([]byte, 20)...)
-	hashes := make([][bitcoin.Hash160Size]byte, 2)
-	bitcoin.Hash160Many(hashes, [][]byte{publicKey, script})
-	fmt.Printf("%x\n", hashes[0])
-	// Output: 751e76e8199196d454941c45d1b3a323f1433bd6
-}
-
-// A thousand compressed public keys, one after another.
-func ExampleHash160Rows() {
-	publicKey, _ := hex.DecodeString(key)
-	rows := slices.Repeat(publicKey, 1000)
 	hashes := make([][bitcoin.Hash160Size]byte, 1000)
-	bitcoin.Hash160Rows(hashes, rows, 33)
+	script := append([]byte{0x00, 0x14}, make([]byte, 20)...)
+	bitcoin.Hash160Many(hashes[:2], [][]byte{publicKey, script})
+	fmt.Printf("%x\n", hashes[0])
+	// A thousand compressed public keys, one after another.
+	bitcoin.Hash160Rows(hashes, slices.Repeat(publicKey, 1000), 33)
 	fmt.Printf("%x\n", hashes[999])
-	// Output: 751e76e8199196d454941c45d1b3a323f1433bd6
+	// Output:
+	// 751e76e8199196d454941c45d1b3a323f1433bd6
+	// 751e76e8199196d454941c45d1b3a323f1433bd6
+	// 751e76e8199196d454941c45d1b3a323f1433bd6
 }
 
 // The header of block 0. Bitcoin prints digests in reverse.
@@ -53,13 +44,9 @@ func ExampleSHA256dMany() {
 	hashes := make([][bitcoin.SHA256dSize]byte, 2)
 	bitcoin.SHA256dMany(hashes, [][]byte{[]byte("hello"), nil})
 	fmt.Printf("%x\n", hashes[0][:8])
-	// Output: 9595c9df90075148
-}
-
-func ExampleSHA256dRows() {
-	rows := []byte("hellothere") // two rows of five bytes
-	hashes := make([][bitcoin.SHA256dSize]byte, 2)
-	bitcoin.SHA256dRows(hashes, rows, 5)
+	bitcoin.SHA256dRows(hashes, []byte("hellothere"), 5) // two rows of five bytes
 	fmt.Printf("%x\n", hashes[0][:8])
-	// Output: 9595c9df90075148
+	// Output:
+	// 9595c9df90075148
+	// 9595c9df90075148
 }

@@ -8,37 +8,25 @@ import (
 	"github.com/hashloom/hashloom/go/sha1"
 )
 
-func ExampleNew() {
-	h := sha1.New()
-	h.Write([]byte("hello "))
-	h.Write([]byte("world"))
-	fmt.Printf("%.4x\n", h.Sum(nil))
-	// Output: 2aae6c35
-}
+func Example() {
+	sum, h := sha1.Sum([]byte("one")), sha1.New()
+	h.Write([]byte("o"))
+	h.Write([]byte("ne"))
+	fmt.Printf("%.4x %.4x\n", sum[:], h.Sum(nil))
 
-func ExampleSum() {
-	sum := sha1.Sum([]byte("hello world"))
-	fmt.Printf("%.4x\n", sum[:])
-	// Output: 2aae6c35
-}
-
-func ExampleSumMany() {
 	msgs := [][]byte{[]byte("one"), []byte("two"), []byte("three")}
 	sums := make([][sha1.Size]byte, len(msgs))
 	sha1.SumMany(sums, msgs)
 	for _, sum := range sums {
 		fmt.Printf("%.4x\n", sum[:])
 	}
+
+	sha1.SumRows(sums, []byte("onetwosix"), 3) // three rows of three bytes
+	fmt.Printf("%.4x\n", sums[1][:])
 	// Output:
+	// fe05bcdc fe05bcdc
 	// fe05bcdc
 	// ad782ecd
 	// b802f384
-}
-
-func ExampleSumRows() {
-	rows := []byte("onetwosix") // three rows of three bytes
-	sums := make([][sha1.Size]byte, 3)
-	sha1.SumRows(sums, rows, 3)
-	fmt.Printf("%.4x\n", sums[1][:])
-	// Output: ad782ecd
+	// ad782ecd
 }

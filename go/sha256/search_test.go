@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,28 @@ func TestCompareAtTheLimit(t *testing.T) {
 	} {
 		if got := sha256.SumCmp48(message, work); got != want {
 			t.Errorf("%#x for the work %#x: %v", limit, work, got)
+		}
+	}
+}
+
+// Search finds what a loop finds, for the least number of a range, and for less and more work. The package core
+// compares searches of all forms with a loop.
+func TestSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, nonces := range []sha256.Nonces{{}, {Alphabet: "01", Width: 64}, {Alphabet: "0123456789abcdef"}} {
+		nonces.First = rng.Uint64() >> rng.IntN(60)
+		nonces.End = nonces.First + 600
+		var nums []uint64
+		for n := nonces.First; n < nonces.End; n++ {
+			nums = append(nums, num(append(nonces.AppendText([]byte("prefix "), n), " suffix"...)))
+		}
+		least := slices.Min(nums)
+		for _, work := range []uint64{0, least - 1, least, 1 << 46, 1 << 47, math.MaxUint64} {
+			i := slices.IndexFunc(nums, func(num uint64) bool { return num <= work })
+			nonce, found := sha256.Search([]byte("prefix "), nonces, []byte(" suffix"), work)
+			if found != (i >= 0) || found && nonce != nonces.First+uint64(i) || !found && nonce != 0 {
+				t.Errorf("work %d: %d, %v, want number %d", work, nonce, found, i)
+			}
 		}
 	}
 }

@@ -8,37 +8,25 @@ import (
 	"github.com/hashloom/hashloom/go/sha512"
 )
 
-func ExampleNew() {
-	h := sha512.New()
-	h.Write([]byte("hello "))
-	h.Write([]byte("world"))
-	fmt.Printf("%.4x\n", h.Sum(nil))
-	// Output: 309ecc48
-}
+func Example() {
+	sum, h := sha512.Sum512([]byte("one")), sha512.New()
+	h.Write([]byte("o"))
+	h.Write([]byte("ne"))
+	fmt.Printf("%.4x %.4x\n", sum[:], h.Sum(nil))
 
-func ExampleSum512() {
-	sum := sha512.Sum512([]byte("hello world"))
-	fmt.Printf("%.4x\n", sum[:])
-	// Output: 309ecc48
-}
-
-func ExampleSumMany() {
 	msgs := [][]byte{[]byte("one"), []byte("two"), []byte("three")}
 	sums := make([][sha512.Size]byte, len(msgs))
 	sha512.SumMany(sums, msgs)
 	for _, sum := range sums {
 		fmt.Printf("%.4x\n", sum[:])
 	}
+
+	sha512.SumRows(sums, []byte("onetwosix"), 3) // three rows of three bytes
+	fmt.Printf("%.4x\n", sums[1][:])
 	// Output:
+	// 05f70341 05f70341
 	// 05f70341
 	// 928d50d1
 	// 62758e4a
-}
-
-func ExampleSumRows() {
-	rows := []byte("onetwosix") // three rows of three bytes
-	sums := make([][sha512.Size]byte, 3)
-	sha512.SumRows(sums, rows, 3)
-	fmt.Printf("%.4x\n", sums[1][:])
-	// Output: 928d50d1
+	// 928d50d1
 }

@@ -11,14 +11,11 @@ import (
 	"testing"
 
 	simd2018 "github.com/1lann/sha256-simd"
-	//lint:ignore SA1019 The comparison is with this package.
-	"golang.org/x/crypto/ripemd160"
 	xsha3 "golang.org/x/crypto/sha3"
 
 	hashloom "github.com/hashloom/hashloom/go"
 	compat2018 "github.com/hashloom/hashloom/go/compat/sha256simd"
 	"github.com/hashloom/hashloom/go/hmac"
-	ours160 "github.com/hashloom/hashloom/go/ripemd160"
 	"github.com/hashloom/hashloom/go/sha256"
 )
 
@@ -75,63 +72,6 @@ func TestCompatOf2018(t *testing.T) {
 		}
 	}()
 	compat2018.SumToNum256(make([]byte, 64))
-}
-
-// The functions of 2018 where they are defined: one padded block, for SumToNum48 of a message of 41 bytes, and work up
-// to 0x1ffff.
-func TestModuleOf2018(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
-		message := randomBytes(rng, 41)
-		want := simd2018.SumToNum256(padded(message))
-		if got := sha256.SumToNum48(message); got != want {
-			t.Fatalf("SumToNum48(%x): %d, want %d", message, got, want)
-		}
-	}
-	// Numbers this small are rare, so that Search finds them first, for messages of all lengths of one block.
-	for prefixLen := range 52 {
-		prefix := randomBytes(rng, prefixLen)
-		nonces := sha256.Nonces{End: 1000, Width: 3}
-		for n := range uint64(1000) {
-			message := nonces.AppendText(prefix[:prefixLen:prefixLen], n)
-			if simd2018.SumCmp256(padded(message), 0x1ffff) != sha256.SumCmp48(message, 0x1ffff) {
-				t.Fatalf("SumCmp48(%x)", message)
-			}
-		}
-	}
-	nonce, found := sha256.Search([]byte("2018"), sha256.Nonces{End: math.MaxUint64}, nil, 1<<26)
-	if !found {
-		t.Fatal("nothing found")
-	}
-	message := sha256.Nonces{}.AppendText([]byte("2018"), nonce)
-	block := padded(message)
-	num := sha256.SumToNum48(message)
-	for _, work := range []int64{0, 0x1ffff, num - 1, num, num + 1} {
-		work := uint32(min(work, 0x1ffff))
-		if got, want := sha256.SumCmp48(message, work), simd2018.SumCmp256(block, work); got != want {
-			t.Errorf("work %d: %v, want %v", work, got, want)
-		}
-	}
-}
-
-func TestRIPEMD160(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var msgs [][]byte
-	for n := range 300 {
-		msgs = append(msgs, randomBytes(rng, n))
-	}
-	sums := make([][ours160.Size]byte, len(msgs))
-	ours160.SumMany(sums, msgs)
-	for i, msg := range msgs {
-		h := ripemd160.New()
-		h.Write(msg)
-		want := [ours160.Size]byte(h.Sum(nil))
-		running := ours160.New()
-		running.Write(msg)
-		if sums[i] != want || ours160.Sum(msg) != want || [ours160.Size]byte(running.Sum(nil)) != want {
-			t.Fatalf("%d bytes: %x, want %x", len(msg), sums[i], want)
-		}
-	}
 }
 
 // x/crypto's hashes of SHA-3 and SHAKE begin messages.
