@@ -205,33 +205,16 @@ def bencode_cases():
     bad("200 000 nested lists in an ignored key", raw_ignored(b"l" * 200_000 + b"e" * 200_000), in_zzz, b"l")
     bad("100 nested lists in an ignored key", raw_ignored(b"l" * 100 + b"e" * 100), in_zzz, b"l")
     good("98 nested lists in an ignored key", raw_ignored(b"l" * 98 + b"e" * 98))
-    integer = zzz + "expected a digit of an integer, found "
-    bad("i+5e", raw_ignored(b"i+5e"), integer + "'+'", b"+5e")
-    bad("ie", raw_ignored(b"ie"), integer + "'e'", b"e")
-    bad("i-e", raw_ignored(b"i-e"), integer + "'e'", b"e")
-    bad("i--5e", raw_ignored(b"i--5e"), integer + "'-'", b"-5e")
-    bad("i 5e", raw_ignored(b"i 5e"), integer + "the byte 0x20", b" 5e")
-    further = zzz + "expected a digit or 'e' (the end of an integer), found "
-    bad("i5 e", raw_ignored(b"i5 e"), further + "the byte 0x20", b" e")
-    bad("i1.5e", raw_ignored(b"i1.5e"), further + "'.'", b".5e")
-    bad("i0x1fe", raw_ignored(b"i0x1fe"), further + "'x'", b"x1fe")
-    bad("I5e", raw_ignored(b"I5e"), zzz + "expected a value for the key, found 'I'", b"I5e")
+    bad("i+5e", raw_ignored(b"i+5e"), zzz + "expected a digit of an integer, found '+'", b"+5e")
     good("i-0e", raw_ignored(b"i-0e"), "byte {}: an integer is -0")
     good("i-0e as the length of an empty file", v1({"length": Raw(b"i-0e"), "pieces": b""}),
         "byte {}: an integer is -0")
-    good("i005e", raw_ignored(b"i005e"), "byte {}: an integer with a leading zero")
-    good("i-05e", raw_ignored(b"i-05e"), "byte {}: an integer with a leading zero")
     good("leading zeros of a piece length", v1({"piece length": Raw(b"i0016384e")}),
         "byte {}: an integer with a leading zero")
     good("an integer of 2^64 in an ignored key", ignored(1 << 64))
     good("an integer of 100 000 digits in an ignored key", raw_ignored(b"i" + b"7" * 100_000 + b"e"))
     good("leading zeros of a string's length", raw_ignored(b"005:abcde"),
         "byte {}: the length of a string has a leading zero")
-    number = zzz + "expected a digit or ':' in the length of a string, found "
-    bad("a string without a colon", raw_ignored(b"5abcde"), number + "'a'", b"abcde")
-    bad("a length with a blank", raw_ignored(b"5 :abcde"), number + "the byte 0x20", b" :abcde")
-    bad("a negative length", raw_ignored(b"-1:a"), zzz + "expected a value for the key, found '-'", b"-1:a")
-    bad("a length with a plus", raw_ignored(b"+1:a"), zzz + "expected a value for the key, found '+'", b"+1:a")
     left = zzz + "a string of {} bytes begins, but only {} bytes are left" + cut
     for length in (10, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1):
         data = raw_ignored(b"%d:abcde" % length)
@@ -241,7 +224,6 @@ def bencode_cases():
     bad("a length of 100 000 digits", raw_ignored(b"9" * 100_000 + b":a"),
         zzz + "the length of a string does not fit 64 bits", b"999")
     bad("an integer as a key", raw_ignored(b"di1e1:ae"), zzz + f"expected {key_or_end}, found 'i'", b"i1e")
-    bad("a list as a key", raw_ignored(b"dle1:ae"), zzz + f"expected {key_or_end}, found 'l'", b"le1")
     bad("a key without a value", raw_ignored(b"d1:ae"), within("zzz.a") + "expected a value for the key, found 'e'",
         b"ee")
     good("a key with a NUL byte", raw_ignored(b"d3:a\0bi1ee"))

@@ -559,9 +559,6 @@ class Tests(Shown):
             (b"d4:infod6:lengthi0e4:name2:..12:piece lengthi16384e6:pieces0:ee", "leads out of the folder"),
             (bencode({"info": info | {"files": [{"length": 0, "path": ["..", "x"]}]}}), "leads out of the folder"),
             (bencode({"info": info | {"length": 1, "piece length": 1 << 60}}), "piece length"),
-            (bencode({"info": info | {"length": 1, "piece length": 0}}), "piece length"),
-            (bencode({"info": info | {"length": 1, "piece length": 1 << 62, "pieces": bytes(20)}}), "piece length"),
-            (bencode({"info": info | {"files": [{"length": 0, "path": ["a\0b"]}]}}), "NUL byte"),
             (b"d" * 1000, "byte"), (b"d1:a" * 100_000, "byte"), (b"l" * 1_000_000, "byte"),
             (b"d1:a", "byte"), (b"", ""),
         ]:
@@ -751,20 +748,13 @@ class Tests(Shown):
         windows = {name: "C:\\dl\\pkg\\" + name.replace("/", "\\") for name in files}
         table = "".join(f"SHA256          {digests[name]}       {windows[name]}  \r\n" for name in files)
         lists = {
-            "backslash": "".join(f"{digests[name]} *{name}\r\n".replace("/", "\\") for name in files),
-            "escaped": "".join(f"\\{digests[name]}  {name}\n".replace("/", "\\\\") for name in files),
             "table": "\r\nAlgorithm       Hash       Path\r\n---------       ----       ----\r\n" + table + "\r\n",
-            "properties": "\r\n" + "".join(f"Algorithm : SHA256\r\nHash      : {digests[name][:60]}\r\n"
-                                           f"            {digests[name][60:]}\r\nPath      : {windows[name]}\r\n\r\n"
-                                           for name in files),
             "csv": '#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n"Algorithm","Hash","Path"\r\n' + "".join(
                 f'"SHA256","{digests[name]}","{windows[name]}"\r\n' for name in files),
         }
         path = self.folder / "sums.txt"
-        encodings = ["utf-8-sig", "utf-16", "utf-16-be"]
-        for number, (name, text) in enumerate(lists.items()):
-            encoding = encodings[number % len(encodings)]
-            path.write_bytes((b"\xfe\xff" if encoding == "utf-16-be" else b"") + text.encode(encoding))
+        for (name, text), encoding in zip(lists.items(), ["utf-8-sig", "utf-16"]):
+            path.write_bytes(text.encode(encoding))
             verdicts, summary = self.choose(path, top)
             assert summary.startswith("3 of 3 files OK."), (name, encoding, verdicts, summary, self.error())
         (top / "a.txt").write_bytes(noise(1000, 9))
@@ -908,16 +898,9 @@ class Tests(Shown):
         for text, by in [
             *((digits, name.upper().replace("_", "-").replace("BLAKE2B", "BLAKE2b")) for name, digits in right.items()),
             (f"SHA256 (film.iso) = {digits}", "SHA256"), (f"sha256:{digits.upper()}", "SHA256"),
-            (f"SHA-256 Checksum:  {digits}\n", "SHA256"), (f"{digits}  film.iso", "SHA256"),
-            (f"{digits} *md5.iso", "SHA256"), (":".join(re.findall("..", digits)), "SHA256"),
-            (f"md5.iso: {digits}", "SHA256"), (f"film.iso: {' '.join(re.findall('.{8}', digits[:32]))}\n          "
-                                               f"{' '.join(re.findall('.{8}', digits[32:].upper()))}", "SHA256"),
-            (f"sha384-{base64_of('sha384')}", "SHA384"),
+            (f"{digits}  film.iso", "SHA256"),
             (f"sha256-{base64_of('md5')} sha512-{base64_of('sha512')}", None),
-            (f"sha1-{base64_of('sha1')} sha512-{base64_of('sha512')}", "SHA512"), (base64_of("sha1"), "SHA1"),
-            (f"SHA3-256 (a) = {right['sha3_256']}", "SHA3-256"), (f"MD5: {right['md5']}", "MD5"),
-            (f"0x{digits}", "SHA256"), (f"`{digits}`", "SHA256"), (f"--hash=sha256:{digits}", "SHA256"),
-            (f"SHA256  {digits.upper()}  C:\\film.iso", "SHA256"), (f"<td>MD5</td><td>{right['md5']}</td>", "MD5"),
+            (f"sha1-{base64_of('sha1')} sha512-{base64_of('sha512')}", "SHA512"),
             (f"MD5: {right['md5']}\nSHA-512: {right['sha512']}", "MD5, SHA512."),
         ]:
             verdict, summary, same, state = self.pasted(text)

@@ -8,8 +8,6 @@ import lzma
 import pathlib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from interrupt import interrupted
 
 from pyhashloom import slh_dsa
@@ -87,26 +85,6 @@ def test_against_another_package(name, tmp_path):
 
 
 KEY = slh_dsa.SigningKey.from_seeds(FAST, bytes(range(48)))
-SIGNATURE = KEY.sign(b"message", context=b"context")
-
-
-@given(st.integers(0, 17088 * 8 - 1), st.integers(0, 32 * 8 - 1), st.binary(max_size=300), st.integers(0, 17087))
-@settings(max_examples=200)
-def test_mutations(bit, key_bit, other, length):
-    def flipped(data, bit):
-        return data[:bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1:]
-
-    verify = KEY.verifying_key.verify
-    assert verify(bytearray(b"message"), memoryview(SIGNATURE), context=b"context")
-    assert not verify(b"message", flipped(SIGNATURE, bit), context=b"context")
-    assert not verify(b"message", SIGNATURE[:length], context=b"context")
-    assert not verify(b"message", SIGNATURE + other + b"\0", context=b"context")
-    assert not verify(b"message" + other + b"\0", SIGNATURE, context=b"context")
-    assert not verify(b"message", SIGNATURE, context=other[:248] + b"context" if other else None)
-    assert not verify(hashlib.sha256(b"message").digest(), SIGNATURE, context=b"context", prehash="sha256")
-    assert not KEY.verifying_key.verify_internal(b"message", SIGNATURE)
-    wrong = slh_dsa.VerifyingKey.from_bytes(FAST, flipped(KEY.verifying_key.to_bytes(), key_bit))
-    assert not wrong.verify(b"message", SIGNATURE, context=b"context") and wrong != KEY.verifying_key
 
 
 @pytest.mark.parametrize("name", [FAST, "SLH-DSA-SHAKE-192f"])
@@ -126,6 +104,8 @@ def test_many(name):
         assert keys[0].verifying_key.verify_many(messages, signatures, context=b"c", threads=threads) == want
         got = slh_dsa.verify_many(owners, messages, signatures, context=b"c", threads=threads)
         assert got == [i != 5 for i in range(40)]
+    assert keys[0].verifying_key.verify(bytearray(messages[7]), memoryview(signatures[7]), context=b"c")
+    assert not keys[0].verifying_key.verify(messages[7], signatures[7])
     assert slh_dsa.verify_many([], [], []) == keys[0].verifying_key.verify_many([], []) == keys[0].sign_many([]) == []
 
 

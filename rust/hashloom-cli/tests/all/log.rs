@@ -136,20 +136,6 @@ fn what_is_wrong_is_an_error() {
     bad((right.clone() + &lines[3..].join("\n")).as_bytes(), "expected one signature");
     bad([right.as_bytes(), b"\xff"].concat().as_slice(), "expected one signature");
     bad([lines[0], "\n", &" ".repeat(17 << 20)].concat().as_bytes(), "expected a log of up to 16777216 bytes");
-    // A signature by the right key that is none of a log: minisign's own, without a head.
-    for place in (0..right.len() - 1).step_by(17) {
-        let mut bytes = right.clone().into_bytes();
-        bytes[place] ^= 1;
-        // minisign does not cover the first line of a signature.
-        if !right[..place].ends_with("untrusted")
-            && !right.lines().nth(3).is_some_and(|line| {
-                let start = right.find(line).unwrap();
-                (start..=start + line.len()).contains(&place)
-            })
-        {
-            bad(&bytes, "log: ");
-        }
-    }
     refused(log(folder, &["check", "log", "m2", "--trusted-key", "password.pub"]), "it is not one by the key");
     refused(check(folder, "missing"), "missing: No such file");
     refused(log(folder, &["check", "missing", "m2", "--trusted-key", "minisign.pub"]), "missing: No such file");

@@ -90,30 +90,6 @@ fn what_is_not_signed() {
         manifest(path, &["write", "tree", "-o", "manifest", "--force"]).ends(0);
     };
     refused(&again, &CHECK, "manifest.minisig: the signature is wrong: ");
-    // Any byte of the manifest or of the signature counts, except those of the untrusted comment.
-    let nbytes = |name: &str| fs::read(vectors().join(name)).unwrap().len();
-    let comment = fs::read_to_string(vectors().join("manifest.minisig")).unwrap().find('\n').unwrap();
-    let places = [("manifest", 0), ("manifest.minisig", comment + 1)];
-    for (name, first) in places {
-        for place in (first..nbytes(name) - 1).step_by(13) {
-            let flip = |path: &Path| {
-                let mut bytes = fs::read(path.join(name)).unwrap();
-                bytes[place] ^= 1;
-                fs::write(path.join(name), bytes).unwrap();
-            };
-            refused(&flip, &CHECK, "");
-        }
-        for nbytes in (first..nbytes(name) - 1).step_by(29) {
-            refused(
-                &|path| {
-                    let file = fs::File::options().write(true).open(path.join(name)).unwrap();
-                    file.set_len(nbytes as u64).unwrap();
-                },
-                &CHECK,
-                "",
-            );
-        }
-    }
 }
 
 #[test]
@@ -559,18 +535,6 @@ fn a_signature_covers_what_was_read_or_signed_before() {
     }
     let of_old = read(source, "old.minisig");
     let swapped = |name: &'static str, content: String| move |folder: &Path| write(folder, name, &content);
-    assert_eq!(attempt("OLD forged", &swapped("old", evil.clone())), 2);
-    assert_eq!(
-        attempt("OLD forged, with two signatures", &|folder: &Path| {
-            write(folder, "old", &evil);
-            write(folder, "old.minisig", of_old.repeat(2));
-        }),
-        2
-    );
-    assert_eq!(
-        attempt("no signature of OLD", &|folder: &Path| fs::remove_file(folder.join("old.minisig")).unwrap()),
-        2
-    );
     assert_eq!(attempt("M forged", &swapped("m", evil.clone())), 0);
     assert_eq!(
         attempt("M and OLD exchanged", &|folder: &Path| {

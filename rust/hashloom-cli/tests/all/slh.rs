@@ -7,6 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Output;
 
+use hashloom_files::text::base64;
+
 use crate::common::{Ran, hashloom, mode, names, run, run_with, status, stderr, stdout, unprivileged};
 
 fn slh(folder: &Path, arguments: &[&str]) -> Output {
@@ -282,25 +284,12 @@ fn manifests() {
         signature(forged.replace(lines[2], theirs.lines().nth(2).unwrap()));
         refused("the signature is wrong");
     }
-    // Cut off at any place, and with more behind it.
-    for nbytes in (0..text.len() - 1).step_by(1501).chain([lines[0].len() + 5, text.len() - 2]) {
-        signature(text[..nbytes].to_owned());
-        refused("m.slhsig: ");
-    }
-    for more in ["x\n", lines[1], "untrusted comment: \nU0w=\ntrusted comment: x\n"] {
-        signature([&text[..], more].concat());
-        refused("m.slhsig: ");
-    }
-    signature(text.repeat(5));
-    refused("expected up to 4 signatures, found more");
-    signature(text.replace(lines[1], &lines[1].replace(&lines[1][100..104], "####")));
-    refused("expected a signature of minisign or SLH-DSA from line 1 on: ");
     // The raw signature of the manifest as a plain file, in any context, is none of a manifest.
     for context in ["", "hashloom manifest"] {
         slh(folder, &["sign", "--key", "a", "m", "-o", "raw", "--force", "--context", context]).is(0, "", "");
         let raw = fs::read(folder.join("raw")).unwrap();
-        let bytes = [&base64(&lines[1][..16])[..10], &raw].concat();
-        signature(text.replace(lines[1], &to_base64(&bytes)));
+        let bytes = [&unbase64(&lines[1][..16])[..10], &raw].concat();
+        signature(text.replace(lines[1], &base64(&bytes)));
         refused("the signature is wrong: it is not one of this content");
     }
     // Two signatures: the right one counts, wherever it is.
@@ -338,23 +327,8 @@ fn logs() {
     assert_eq!(status(&output), 2, "{}", stderr(&output));
 }
 
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn base64(text: &str) -> Vec<u8> {
-    let value = |letter: &u8| LETTERS.iter().position(|other| other == letter).unwrap() as u32;
-    let group = |four: &[u8]| four.iter().fold(0, |sum, letter| sum << 6 | value(letter)).to_be_bytes();
+fn unbase64(text: &str) -> Vec<u8> {
+    let value = |letter: u8| (0..64).find(|&value| base64(&[value << 2]).as_bytes()[0] == letter).unwrap();
+    let group = |four: &[u8]| four.iter().fold(0, |sum, &letter| sum << 6 | u32::from(value(letter))).to_be_bytes();
     text.as_bytes().chunks_exact(4).flat_map(|four| group(four)[1..].to_vec()).collect()
-}
-
-fn to_base64(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for three in bytes.chunks(3) {
-        let mut padded = [0; 4];
-        padded[1..=three.len()].copy_from_slice(three);
-        let sum = u32::from_be_bytes(padded);
-        let letters = [18, 12, 6, 0].map(|shift| LETTERS[(sum >> shift) as usize & 63] as char);
-        text.extend(&letters[..=three.len()]);
-        text.push_str(&"=="[..3 - three.len()]);
-    }
-    text
 }
