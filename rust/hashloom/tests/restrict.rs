@@ -156,26 +156,3 @@ fn names() {
         assert_eq!(error.to_string(), text);
     }
 }
-
-/// Digests stay right while another thread changes the choice.
-#[test]
-fn changing_the_choice_under_way() {
-    let _alone = Alone::new();
-    let data = data(3000);
-    let messages: Vec<&[u8]> = (0..40).map(|i| &data[i..][..70 * i]).collect();
-    let expected = oracle_many(Algorithm::Sha256, &messages);
-    std::thread::scope(|scope| {
-        let hashing = scope.spawn(|| {
-            for _ in 0..300 {
-                let mut digests = vec![0; expected.len()];
-                hash_many(Algorithm::Sha256, &messages, &mut digests);
-                assert!(digests == expected);
-            }
-        });
-        while !hashing.is_finished() {
-            for name in IsaSet::available().names() {
-                let _ = restrict(IsaSet::parse(name).unwrap());
-            }
-        }
-    });
-}
