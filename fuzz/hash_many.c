@@ -1,9 +1,8 @@
 /* hash_many.c: fuzzes the lane driver: every form of call, every kernel and any set of instruction sets must give the
- * digests and HMACs of test/reference.c for the same messages, and touch nothing but digests and contexts.
+ * digests of test/reference.c for the same messages, and touch nothing but digests and contexts. test/hmac.c has HMAC,
+ * test/jobs.c and test/streams.c digests of other lengths.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
- *
- * An XOF, which has no HMAC, gives digests of any length instead.
  *
  * An input describes a call: the algorithm, the messages' lengths in runs, and how streams are split. The messages'
  * bytes are the input's own, repeated with a step, so that lanes differ.
@@ -15,8 +14,7 @@
 
 #include <stdint.h>
 
-enum { COUNT_MAX = 1000, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600,
-       KEY_MAX_NBYTES = 300, HMAC_COUNT_MAX = 60, LONG_MAX_NBYTES = 1000 };
+enum { COUNT_MAX = 1000, MESSAGE_MAX_NBYTES = 20000, TOTAL_MAX_NBYTES = 600000, INPUT_MAX_NBYTES = 600 };
 
 static struct input {
     const uint8_t *bytes;
@@ -142,76 +140,6 @@ static void check_streams(const hl_alg_info *alg, size_t count)
           count);
 }
 
-/* HMAC by the definition of FIPS 198-1, over test/reference.c or libcrypto. The key consists of bytes of the input. */
-static void check_hmac(const hl_alg_info *alg, size_t count)
-{
-    static uint8_t secret[KEY_MAX_NBYTES];
-    const size_t size = alg->digest_nbytes, key_nbytes = next_word() % (KEY_MAX_NBYTES + 1), cut = next_word();
-    /* The reference takes half of a message's time, so it computes only some. */
-    const size_t n = count < HMAC_COUNT_MAX ? count : HMAC_COUNT_MAX;
-    uint8_t *const tags = digest_memory.end - n * size;
-    hl_hmac_ctx *const ctx = (hl_hmac_ctx *)(void *)ctx_memory.end - 1;
-    hl_hmac_key key;
-
-    for (size_t i = 0; i < key_nbytes; i++)
-        secret[i] = (uint8_t)(input.bytes[(i + 7) % INPUT_MAX_NBYTES] + i);
-    for (size_t i = 0; i < n; i++)
-        oracle_hmac(alg, secret, key_nbytes, messages[i].data, messages[i].nbytes, expected + i * size);
-    if (hl_hmac_key_init(&key, alg->alg, secret, key_nbytes) != HL_OK)
-        fail(alg, "hl_hmac_key_init", 0, count, key_nbytes);
-    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
-    check(alg, "hl_hmac_many", hl_hmac_many(&key, messages, n, tags), tags, n);
-    for (size_t i = 0; i < n; i += 1 + n / 4) {
-        const uint8_t *data = messages[i].data;
-        const size_t nbytes = messages[i].nbytes, first = nbytes == 0 ? 0 : cut % (nbytes + 1);
-        uint8_t *const right = expected + i * size;
-        if (hl_hmac_init(ctx, &key) != HL_OK || hl_hmac_update(ctx, data, first) != HL_OK ||
-            hl_hmac_update(ctx, data + first, nbytes - first) != HL_OK || hl_hmac_final(ctx, tags) != HL_OK ||
-            memcmp(tags, right, size) != 0)
-            fail(alg, "hl_hmac_update", i, n, nbytes);
-        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_OK)
-            fail(alg, "hl_hmac_verify", i, n, nbytes);
-        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
-        if (hl_hmac_verify(&key, data, nbytes, right, size) != HL_ETAG)
-            fail(alg, "hl_hmac_verify of another tag", i, n, nbytes);
-        right[cut % size] ^= (uint8_t)(1u << cut / 256 % 8);
-    }
-}
-
-/* Digests of an XOF, of any length: of all messages, and of a stream in parts. */
-static void check_long(const hl_alg_info *alg, size_t count)
-{
-    static uint8_t right[LONG_MAX_NBYTES];
-    const size_t n = count < HMAC_COUNT_MAX ? count : HMAC_COUNT_MAX;
-    const size_t room = (size_t)(digest_memory.end - digest_memory.begin) / HMAC_COUNT_MAX;
-    const size_t size = next_word() % (room < LONG_MAX_NBYTES ? room : LONG_MAX_NBYTES) + 1, part = next_byte() + 1;
-    uint8_t *const digests = digest_memory.end - n * size;
-    hl_ctx *const ctx = (hl_ctx *)(void *)ctx_memory.end - 1;
-
-    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
-    const hl_status status =
-        hl_run(&(hl_job){.nbytes = sizeof(hl_job), .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
-                         .is_secret = size % 2, .messages = {.count = n, .base = messages}});
-    if (status != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))
-        fail(alg, "hl_run of long digests", 0, n, size);
-    for (size_t i = 0; i < n; i++) {
-        oracle_long(alg, messages[i].data, messages[i].nbytes, right, size);
-        if (memcmp(digests + i * size, right, size) != 0)
-            fail(alg, "hl_run of long digests", i, n, messages[i].nbytes);
-    }
-    for (size_t i = 0; i < n; i += 8) { /* overwrites digests */
-        oracle_long(alg, messages[i].data, messages[i].nbytes, right, size);
-        if (hl_init(ctx, alg->alg) != HL_OK || hl_update(ctx, messages[i].data, messages[i].nbytes) != HL_OK)
-            fail(alg, "hl_update before hl_squeeze", i, n, messages[i].nbytes);
-        for (size_t at = 0; at < size; at += part) {
-            const size_t left = size - at, nhere = part < left ? part : left;
-            uint8_t *const to = digest_memory.end - nhere;
-            if (hl_squeeze(ctx, to, nhere) != HL_OK || memcmp(to, right + at, nhere) != 0)
-                fail(alg, "hl_squeeze", i, n, messages[i].nbytes);
-        }
-    }
-}
-
 /* An import is either refused, or exported again byte for byte, and can continue. `mutate` bytes of a true export come
  * from the input. */
 static void check_import(const hl_alg_info *alg)
@@ -238,25 +166,6 @@ static void check_import(const hl_alg_info *alg)
     const hl_status updated = hl_update(&ctx, "abc", 3);
     if ((updated != HL_OK && updated != HL_ELENGTH) || hl_final(&ctx, digest) != HL_OK)
         fail(alg, "hl_update after hl_import", 0, 1, nbytes);
-}
-
-/* Digests that are cut, of the first n messages, all of one length. */
-static void check_cut(const hl_alg_info *alg, const uint8_t *base, size_t stride, size_t row_nbytes, size_t n)
-{
-    const size_t size = next_byte() % alg->digest_nbytes + 1;
-    uint8_t *const digests = digest_memory.end - n * size, right[HL_DIGEST_MAX_NBYTES];
-    const hl_job job = {.nbytes = sizeof job, .alg = (uint32_t)alg->alg, .digest_nbytes = size, .digests = digests,
-                        .messages = {.layout = HL_ROWS, .count = n, .base = base, .stride = stride,
-                                     .nbytes = row_nbytes}};
-
-    memset(digest_memory.begin, 0xa5, (size_t)(digest_memory.end - digest_memory.begin));
-    if (hl_run(&job) != HL_OK || (digests != digest_memory.begin && digests[-1] != 0xa5))
-        fail(alg, "hl_run of cut digests", 0, n, size);
-    for (size_t i = 0; i < n; i += 1 + n / 16) {
-        oracle_long(alg, base + i * stride, row_nbytes, right, size);
-        if (memcmp(digests + i * size, right, size) != 0)
-            fail(alg, "hl_run of cut digests", i, n, size);
-    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes);
@@ -297,11 +206,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
         fail(alg, "hl_restrict", 0, count, 0);
     DIGESTS();
     check(alg, "hl_hash_many", hl_hash_many(alg->alg, messages, count, digests), digests, count);
+    for (size_t i = 0; i < count; i += 17) {
+        DIGESTS();
+        if (hl_hash(alg->alg, messages[i].data, messages[i].nbytes, digests) != HL_OK ||
+            memcmp(digests, expected + i * size, size) != 0)
+            fail(alg, "hl_hash", i, count, messages[i].nbytes);
+    }
     check_streams(alg, count);
-    if (has_hmac(alg))
-        check_hmac(alg, count);
-    else if (alg->ending == HL_XOF)
-        check_long(alg, count);
     if (has_ctx(alg))
         check_import(alg);
 
@@ -317,8 +228,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t nbytes)
     DIGESTS();
     check(alg, "hl_hash_rows", hl_hash_rows(alg->alg, base, stride, row_nbytes, nrows, row_digests), row_digests,
           nrows);
-    if (alg->ending < HL_COUNTED) /* BLAKE2 has other digests of other lengths */
-        check_cut(alg, base, stride, row_nbytes, nrows);
 #undef DIGESTS
     hl_restrict(0);
     return 0;
