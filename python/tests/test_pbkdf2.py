@@ -33,15 +33,6 @@ def test_many(name, pairs, iterations, dklen, threads):
     assert got == want
 
 
-def test_more_than_a_stretch():
-    count = 2_500
-    passwords, salts = [b"%d" % i for i in range(count)], [bytearray(b"salt %d" % i) for i in range(count)]
-    got = pyhashloom.pbkdf2_hmac_many("sha512", passwords, tuple(salts), 1000, 100, threads=2)
-    for i in 0, 1, 15, 16, 17, 1023, 1024, 1025, count - 1:
-        assert got[i] == hashlib.pbkdf2_hmac("sha512", passwords[i], salts[i], 1000, 100)
-    assert len(set(got)) == count
-
-
 @pytest.mark.parametrize("arguments, error, text", [
     (("sha256", b"p", b"s", 0), ValueError, "iterations is 0: expected at least 1"),
     (("sha256", b"p", b"s", -1), ValueError, "iterations is -1"),

@@ -182,25 +182,6 @@ fn a_restricted_choice_is_shown_and_all_kernels_stay_listed() {
     assert!(!table(&[]).contains("not allowed"));
 }
 
-/// A set that has kernels of only some algorithms can still be listed.
-#[test]
-fn instruction_sets_without_a_kernel_for_each_algorithm() {
-    for isa in IsaSet::available().names() {
-        let has = |algorithm| kernels().any(|kernel| kernel.isa() == isa && kernel.computes(algorithm));
-        let some = Algorithm::ALL.iter().any(|&algorithm| has(algorithm));
-        assert_eq!(status(&run(&["--isa", isa])), if some { 0 } else { 2 }, "{isa}");
-        for algorithm in Algorithm::ALL {
-            let output = run(&["--isa", isa, "--algorithm", algorithm.name()]);
-            if has(*algorithm) {
-                assert_eq!((status(&output), stderr(&output)), (0, ""));
-            } else {
-                let error = format!("hashloom: --isa or HASHLOOM_ISA: no kernel for {algorithm} in the set {{{isa}}}");
-                output.ends(2).prints("").says_first(&error);
-            }
-        }
-    }
-}
-
 #[test]
 fn only_kernels_of_the_algorithms_asked_for() {
     for algorithms in [&[Algorithm::Sha224][..], &[Algorithm::Sha1, Algorithm::Ripemd160]] {
