@@ -7,72 +7,16 @@
 #![no_main]
 
 mod numbers;
+#[path = "../../rust/hashloom-tree/tests/rfc9162/mod.rs"]
+mod rfc9162;
 
 use hashloom::Algorithm;
 use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf};
 use libfuzzer_sys::fuzz_target;
 use numbers::Numbers;
+use rfc9162::{Model, Node};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
-
-type Node = Vec<u8>;
-
-/// The standard's tree, by recursion.
-struct Model {
-    algorithm: Algorithm,
-    leaves: Vec<Node>,
-}
-
-impl Model {
-    fn hash(&self, parts: &[&[u8]]) -> Node {
-        let all = parts.concat();
-        match self.algorithm {
-            Algorithm::Sha1 => Sha1::digest(all).to_vec(),
-            Algorithm::Sha256 => Sha256::digest(all).to_vec(),
-            _ => Sha512::digest(all).to_vec(),
-        }
-    }
-
-    /// RFC 9162 section 2.1.1.
-    fn root(&self, of: std::ops::Range<usize>) -> Node {
-        match of.len() {
-            0 => self.hash(&[]),
-            1 => self.leaves[of.start].clone(),
-            n => {
-                let middle = of.start + n.next_power_of_two() / 2;
-                self.hash(&[&[1], &self.root(of.start..middle), &self.root(middle..of.end)])
-            }
-        }
-    }
-
-    /// RFC 9162 section 2.1.3.1.
-    fn path(&self, index: usize, of: std::ops::Range<usize>) -> Vec<Node> {
-        if of.len() == 1 {
-            return Vec::new();
-        }
-        let middle = of.start + of.len().next_power_of_two() / 2;
-        let (inside, beside) =
-            if index < middle { (of.start..middle, middle..of.end) } else { (middle..of.end, of.start..middle) };
-        let mut path = self.path(index, inside);
-        path.push(self.root(beside));
-        path
-    }
-
-    /// RFC 9162 section 2.1.4.1.
-    fn subproof(&self, size1: usize, of: std::ops::Range<usize>, is_whole: bool) -> Vec<Node> {
-        if size1 == of.len() {
-            return if is_whole { Vec::new() } else { vec![self.root(of)] };
-        }
-        let half = of.len().next_power_of_two() / 2;
-        let middle = of.start + half;
-        let (mut proof, beside) = match size1 <= half {
-            true => (self.subproof(size1, of.start..middle, is_whole), middle..of.end),
-            false => (self.subproof(size1 - half, middle..of.end, false), of.start..middle),
-        };
-        proof.push(self.root(beside));
-        proof
-    }
-}
 
 /// Changes a proof, its digest, and the numbers of its claim. A node may become any node of the tree.
 fn forge(numbers: &mut Numbers<'_>, pool: &[Node], nodes: &mut Vec<Node>, of: &mut Node, at: &mut [u64]) {
@@ -112,8 +56,13 @@ fuzz_target!(|input: &[u8]| {
     // Some entries are equal.
     let kinds = 1 + numbers.next();
     let entries: Vec<Vec<u8>> = (0..size).map(|i| vec![(i % kinds) as u8; i % kinds % 5]).collect();
-    let mut model = Model { algorithm, leaves: Vec::new() };
-    model.leaves = entries.iter().map(|entry| model.hash(&[&[0], entry])).collect();
+    let hash: fn(&[u8]) -> Node = match algorithm {
+        Algorithm::Sha1 => |bytes| Sha1::digest(bytes).to_vec(),
+        Algorithm::Sha256 => |bytes| Sha256::digest(bytes).to_vec(),
+        _ => |bytes| Sha512::digest(bytes).to_vec(),
+    };
+    let leaves = entries.iter().map(|entry| hash(&[&[0], &entry[..]].concat())).collect();
+    let model = Model { hash, leaves };
     assert!(entries.iter().zip(&model.leaves).all(|(entry, node)| leaf(algorithm, entry).as_ref() == &node[..]));
     let root = model.root(0..size);
 

@@ -5,6 +5,8 @@
 
 #[path = "../../../hashloom-files/tests/heard/mod.rs"]
 mod heard;
+#[path = "../rfc9162/mod.rs"]
+mod rfc9162;
 
 mod sources;
 mod trees;

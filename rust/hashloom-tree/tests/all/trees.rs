@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::heard::heard;
+use crate::rfc9162::{Model, Node};
 use crc_fast::CrcAlgorithm::{Crc32Iscsi, Crc32IsoHdlc, Crc64Nvme};
 use crc_fast::checksum;
 use hashloom::{Algorithm, Hash, hash};
@@ -17,7 +18,7 @@ use hashloom_files::text::base64;
 use hashloom_tree::cid::{PROFILES, cid};
 use hashloom_tree::dmverity::{BadBlock, BlockFault, DmVerity, HashType};
 use hashloom_tree::fsverity::FsVerity;
-use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf, node};
+use hashloom_tree::rfc6962::{Prove, Tree, check_consistency, check_inclusion, leaf};
 use hashloom_tree::s3::{self, Crc, Crcs};
 use hashloom_tree::{HashFileFault, TreeError, bep52, commp};
 
@@ -161,40 +162,16 @@ fn a_files_pieces_root_is_that_of_its_torrent() {
     }
 }
 
-/// The tree hash of RFC 9162 section 2.1.1.
+fn bytes(nodes: &[Hash]) -> Vec<Node> {
+    nodes.iter().map(|node| node.as_ref().to_vec()).collect()
+}
+
+fn model(leaves: &[Hash]) -> Model {
+    Model { hash: |bytes| hash(Sha256, bytes).as_ref().to_vec(), leaves: bytes(leaves) }
+}
+
 fn mth(leaves: &[Hash]) -> Hash {
-    match leaves {
-        [] => hash(Sha256, b""),
-        [one] => *one,
-        _ => {
-            let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
-            node(Sha256, mth(left).as_ref(), mth(right).as_ref())
-        }
-    }
-}
-
-/// The inclusion path of section 2.1.3.1.
-fn path(index: usize, leaves: &[Hash]) -> Vec<Hash> {
-    if leaves.len() == 1 {
-        return Vec::new();
-    }
-    let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
-    match index.checked_sub(left.len()) {
-        None => [path(index, left), vec![mth(right)]].concat(),
-        Some(index) => [path(index, right), vec![mth(left)]].concat(),
-    }
-}
-
-/// The consistency proof of section 2.1.4.1.
-fn subproof(size: usize, leaves: &[Hash], is_whole: bool) -> Vec<Hash> {
-    if size == leaves.len() {
-        return if is_whole { Vec::new() } else { vec![mth(leaves)] };
-    }
-    let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
-    match size.checked_sub(left.len()) {
-        None | Some(0) => [subproof(size, left, is_whole), vec![mth(right)]].concat(),
-        Some(size) => [subproof(size, right, false), vec![mth(left)]].concat(),
-    }
+    Hash::new(Sha256, &model(leaves).root(0..leaves.len()))
 }
 
 fn entries(count: usize) -> Vec<Vec<u8>> {
@@ -203,7 +180,7 @@ fn entries(count: usize) -> Vec<Vec<u8>> {
 
 /// Spoils a proof in all ways; `is_right` must notice each.
 fn spoil(nodes: &[Hash], is_right: impl Fn(&[Vec<u8>]) -> bool) {
-    let nodes: Vec<Vec<u8>> = nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+    let nodes = bytes(nodes);
     assert!(is_right(&nodes));
     for i in 0..nodes.len() {
         let mut bad = nodes.clone();
@@ -228,7 +205,7 @@ fn proofs_are_the_definition_and_others_are_refused() {
     for count in (1..34).chain([63, 64, 65, 100]) {
         let entries = entries(count);
         let leaves: Vec<Hash> = entries.iter().map(|entry| leaf(Sha256, entry)).collect();
-        let (root, size) = (mth(&leaves), count as u64);
+        let (model, root, size) = (model(&leaves), mth(&leaves), count as u64);
         let mut prove: Vec<Prove> = (0..=size).map(Prove::Inclusion).collect();
         prove.extend((0..=size + 1).map(Prove::Consistency));
         let mut tree = Tree::new(Sha256, &prove);
@@ -239,12 +216,12 @@ fn proofs_are_the_definition_and_others_are_refused() {
             match *prove {
                 Prove::Inclusion(index) if index < size => {
                     let proof = proof.as_ref().unwrap();
-                    assert_eq!(proof.nodes, path(index as usize, &leaves), "{prove:?} of {size}");
+                    assert_eq!(bytes(&proof.nodes), model.path(index as usize, 0..count), "{prove:?} of {size}");
                     assert_eq!(proof.of, leaves[index as usize]);
                     let check = |leaf: &[u8], index, size, nodes: &[Vec<u8>], root: &[u8]| {
                         check_inclusion(Sha256, leaf, index, size, nodes, root).is_ok()
                     };
-                    let nodes: Vec<Vec<u8>> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+                    let nodes = bytes(&proof.nodes);
                     spoil(&proof.nodes, |nodes| check(proof.of.as_ref(), index, size, nodes, root.as_ref()));
                     assert!(!check(proof.of.as_ref(), size, size, &nodes, root.as_ref()));
                     assert!(!check(proof.of.as_ref(), index, size, &nodes, &[0; 32]));
@@ -256,12 +233,16 @@ fn proofs_are_the_definition_and_others_are_refused() {
                 Prove::Consistency(size1) if (1..=size).contains(&size1) => {
                     let proof = proof.as_ref().unwrap();
                     let first = mth(&leaves[..size1 as usize]);
-                    assert_eq!(proof.nodes, subproof(size1 as usize, &leaves, true), "{prove:?} of {size}");
+                    assert_eq!(
+                        bytes(&proof.nodes),
+                        model.subproof(size1 as usize, 0..count, true),
+                        "{prove:?} of {size}"
+                    );
                     assert_eq!(proof.of, first);
                     let check = |size1, root1: &[u8], size2, root2: &[u8], nodes: &[Vec<u8>]| {
                         check_consistency(Sha256, size1, root1, size2, root2, nodes).is_ok()
                     };
-                    let nodes: Vec<Vec<u8>> = proof.nodes.iter().map(|node| node.as_ref().to_vec()).collect();
+                    let nodes = bytes(&proof.nodes);
                     spoil(&proof.nodes, |nodes| check(size1, first.as_ref(), size, root.as_ref(), nodes));
                     assert!(!check(0, first.as_ref(), size, root.as_ref(), &nodes));
                     assert!(!check(size + 1, first.as_ref(), size, root.as_ref(), &nodes));
