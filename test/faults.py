@@ -858,7 +858,7 @@ def changes():
 
 def with_signal(command, number):
     """Sends a signal while a read waits. When the read ends, the program must end, and neither claim nor write what it
-    has not read. rust/hashloom-torrent/tests/all/stopping.rs tests that it can end before the read."""
+    has not read. rust/hashloom-maker/tests/all/stopping.rs tests that it can end before the read."""
 
     def test(world):
         known = reference(world, command, False)

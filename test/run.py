@@ -60,7 +60,7 @@ crates | test all | program | cargo test {workspace} --lib --bins --tests
 examples | more all | lint | cargo test {workspace} --doc
     {crates}
 clients | more all | +program | {python} test/clients.py {program} {require}
-    test/clients.py test/torrents.py rust/hashloom-clients/src/*
+    test/clients.py test/torrents.py rust/hashloom-clients/src/* rust/hashloom-maker/src/*
 cross | more all | | test/cross.sh {level}
     {core} test/*.c test/cross.sh test/emulate.sh
 lists | check test all | | test/lists.py

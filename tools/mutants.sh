@@ -19,7 +19,7 @@ tests() { # FILE
     hashloom/src/hasher.rs | hashloom/src/many.rs) echo many streams ;;
     hashloom-files/src/read/stamp.rs) echo files ;;
     hashloom-files/src/state.rs) echo state ;;
-    hashloom-torrent/src/bencode/*.rs) echo bencode metainfo create ;;
+    hashloom-torrent/src/bencode/*.rs) echo bencode metainfo ;;
     hashloom-torrent/src/bitfield.rs) echo verify ;;
     hashloom-torrent/src/verify/checkpoint.rs) echo checkpoint verify ;;
     hashloom-torrent/src/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;

@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 use hashloom::{Algorithm, hash};
 use hashloom_files::run::Options;
 use hashloom_torrent::bencode::{self, Item, Kind, Limits, Value};
-use hashloom_torrent::{Edit, EditError, Error, NoteKind, Problem, Torrent, Version, verify};
+use hashloom_maker::{Edit, EditError};
+use hashloom_torrent::{Error, NoteKind, Problem, Torrent, Version, verify};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 

@@ -10,9 +10,9 @@ use std::{fs, io};
 use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::text::reason;
 use hashloom_files::{FileError, Hashed, Method, Request, Source, hash_files};
+use hashloom_maker::{Builder, CreateError};
 use hashloom_torrent::{
-    Builder, Check, CreateError, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version,
-    verify_many,
+    Check, FileTrouble, OpenError, OpenProblem, Report, Torrent, Trouble, VerifyError, Version, verify_many,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -15,7 +15,8 @@ use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
 use hashloom_list::{BadLine, Line, Parser, read_digest as parse_digest};
-use hashloom_torrent::{Attributes, Builder, Draft, PieceDigests, Pieces, Torrent, Version};
+use hashloom_maker::{Builder, Draft};
+use hashloom_torrent::{Attributes, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
 
@@ -338,7 +339,7 @@ pub extern "C" fn begin_pieces(count: usize) {
     with(|state| {
         let pieces: Vec<usize> = numbers(&state.input, 0, count).collect();
         state.pieces = match state.draft {
-            Some(draft) => Some(Pieces::for_draft(draft, &pieces)),
+            Some(draft) => Some(draft.pieces(&pieces)),
             None => state.torrent.map(|torrent| Pieces::new(torrent, &pieces)),
         };
     });

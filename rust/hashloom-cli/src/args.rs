@@ -9,13 +9,14 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::address::Address;
 use crate::bench::Bench;
-use crate::clients::create::Create;
 use crate::clients::find::Find;
 use crate::clients::link::Link;
 use crate::clients::verify::Verify;
 use crate::generate::Generate;
 use crate::isa::Isa;
 use crate::kernels::Kernels;
+use crate::maker::create::Create;
+use crate::maker::edit::Edit;
 use crate::manifest::Manifest;
 use crate::pow::Pow;
 use crate::slh::Slh;
@@ -23,7 +24,6 @@ use crate::solaris::digest::Digest;
 use crate::solaris::mac::Mac;
 use crate::sums::check::Check;
 use crate::sums::sum::Sum;
-use crate::torrent::edit::Edit;
 use crate::torrent::show::Show;
 use crate::tree::Tree;
 

@@ -24,6 +24,7 @@ use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
 #[cfg(feature = "gpu")]
 use hashloom_gpu::command as pow;
 use hashloom_list::command::{self as sums, sources::Sources};
+use hashloom_maker::command as maker;
 use hashloom_manifest::command as manifest;
 use hashloom_slh::command as slh;
 use hashloom_solaris as solaris;
@@ -171,7 +172,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
     match &arguments.command {
         Command::Torrent { command: TorrentCommand::Create(options) } => {
             restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            clients::create::run(options)
+            maker::create::run(options)
         }
         Command::Torrent { command: TorrentCommand::Verify(options) } => {
             // The hashes of versions 1 and 2.
@@ -194,7 +195,7 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Torrent { command: TorrentCommand::Edit(options) } => {
             // Edits hash only two dictionaries for each torrent.
             restrict(isa, &[])?;
-            torrent::edit::run(options)
+            maker::edit::run(options)
         }
         Command::Sum(options) => {
             restrict(isa, options.algorithms())?;

@@ -5,8 +5,6 @@
 //! |---|---|
 //! | a torrent | [`Torrent::parse`], [`Torrent::open`] |
 //! | the files of a torrent | [`verify`](fn@verify), [`verify_many`]; pieces in memory: [`Pieces`] |
-//! | files to make a torrent of | [`Builder`] |
-//! | trackers and other metadata | [`Edit`] |
 //!
 //! Verifying a torrent opens only regular files below the folder that the caller names, and only for reading.
 #![deny(missing_docs, unsafe_code)]
@@ -16,17 +14,11 @@ mod bitfield;
 #[cfg(feature = "command")]
 #[doc(hidden)]
 pub mod command;
-mod compute;
-mod create;
-mod edit;
 mod memory;
 mod parse;
-mod urls;
 mod verify;
 
 pub use bitfield::{Bitfield, BitfieldError};
-pub use create::{Builder, CreateError, Created, Draft, FileProblem, FileProblemKind, Plan, PlannedFile, Symlinks};
-pub use edit::{Before, Edit, EditError, Edited};
 pub use memory::{PieceDigests, Pieces};
 pub use parse::{
     Attributes, Error, File, HybridDifference, Metadata, Note, NoteKind, OpenError, OpenProblem, Problem, Torrent,
@@ -37,10 +29,13 @@ pub use verify::{
     Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
 };
 
-/// What `hashloom-clients` stands on beside the public interface.
+/// What `hashloom-clients` and `hashloom-maker` stand on beside the public interface.
 #[doc(hidden)]
 pub mod inside {
-    pub use crate::parse::root_of_layer;
+    pub use crate::bencode::encode_string;
+    pub use crate::memory::pieces_of_layout;
+    pub use crate::parse::metainfo::{parse_bencode, parse_document};
+    pub use crate::parse::{parse_shared, root_of_layer};
     pub use crate::verify::client_names::{Client, LIBTORRENT, Names, TRANSMISSION};
     pub use crate::verify::locate::{Located, Paths, locate};
 }

@@ -9,7 +9,6 @@ use hashloom::{Algorithm, Hasher, finalize_many, hash_many, update_many};
 use hashloom_files::merkle::{self, BLOCK_NBYTES, NODE_NBYTES, Tree};
 use hashloom_files::pieces::layout::Layout;
 
-use super::Draft;
 use super::{PieceState, Torrent};
 
 /// The digests of a piece: those that its torrent has. Both are `None` if the piece has not come to its end.
@@ -70,33 +69,7 @@ impl<'a> Pieces<'a> {
     /// If one of the pieces does not exist.
     pub fn new(torrent: &'a Torrent, pieces: &[usize]) -> Pieces<'a> {
         let (has_sha1, has_roots) = (!torrent.digests().is_empty(), !torrent.roots().is_empty());
-        Pieces { torrent: Some(torrent), ..Pieces::of(&torrent.layout, has_sha1, has_roots, pieces) }
-    }
-
-    /// Begins pieces of a torrent that is to be made.
-    ///
-    /// # Panics
-    ///
-    /// If one of the pieces does not exist.
-    pub fn for_draft(draft: &'a Draft, pieces: &[usize]) -> Pieces<'a> {
-        let (has_sha1, has_roots) = draft.kinds();
-        Pieces::of(draft.layout(), has_sha1, has_roots, pieces)
-    }
-
-    fn of(layout: &Layout, has_sha1: bool, has_roots: bool, pieces: &[usize]) -> Pieces<'a> {
-        let lane = |&piece: &usize| {
-            assert!((piece as u64) < layout.piece_count(), "Pieces: piece {piece} of {}", layout.piece_count());
-            let range = layout.piece_range(piece as u64);
-            let (tree, levels) = if has_roots { tree_of(layout, piece) } else { (0..0, 0) };
-            let (nleft, tree_nleft) = (range.end - range.start, tree.end - tree.start);
-            Lane { piece, nleft, tree_nleft, levels, tree: Tree::default(), rest: Vec::new() }
-        };
-        let nhashers = if has_sha1 { pieces.len() } else { 0 };
-        Pieces {
-            torrent: None,
-            lanes: pieces.iter().map(lane).collect(),
-            hashers: vec![Hasher::new(Algorithm::Sha1); nhashers],
-        }
+        Pieces { torrent: Some(torrent), ..pieces_of_layout(&torrent.layout, has_sha1, has_roots, pieces) }
     }
 
     /// Hashes the next bytes of each piece.
@@ -165,7 +138,7 @@ impl<'a> Pieces<'a> {
     /// Tells for each piece whether its bytes are right. Pieces that have not come to their end are not. In a hybrid
     /// torrent both digests must be right.
     ///
-    /// Pieces of a draft are never right: there is nothing that they should be.
+    /// Pieces of a torrent that is to be made are never right: there is nothing that they should be.
     pub fn finish(self) -> Vec<bool> {
         let torrent = self.torrent;
         let pieces: Vec<usize> = self.lanes.iter().map(|lane| lane.piece).collect();
@@ -188,6 +161,23 @@ impl<'a> Pieces<'a> {
             _ => PieceDigests::default(),
         };
         self.lanes.iter_mut().enumerate().map(of).collect()
+    }
+}
+
+/// Begins pieces of a content with this layout, which is that of a torrent or of one that is to be made.
+pub fn pieces_of_layout(layout: &Layout, has_sha1: bool, has_roots: bool, pieces: &[usize]) -> Pieces<'static> {
+    let lane = |&piece: &usize| {
+        assert!((piece as u64) < layout.piece_count(), "Pieces: piece {piece} of {}", layout.piece_count());
+        let range = layout.piece_range(piece as u64);
+        let (tree, levels) = if has_roots { tree_of(layout, piece) } else { (0..0, 0) };
+        let (nleft, tree_nleft) = (range.end - range.start, tree.end - tree.start);
+        Lane { piece, nleft, tree_nleft, levels, tree: Tree::default(), rest: Vec::new() }
+    };
+    let nhashers = if has_sha1 { pieces.len() } else { 0 };
+    Pieces {
+        torrent: None,
+        lanes: pieces.iter().map(lane).collect(),
+        hashers: vec![Hasher::new(Algorithm::Sha1); nhashers],
     }
 }
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! The commands of `hashloom torrent` that know clients: `verify` and `link` read and write their resume files, `find`
-//! finds what they renamed, `create` takes the presets of mkbrr. The module of a command has its options, its help and
-//! its work. `show` and `edit` are in `hashloom-torrent`.
+//! finds what they renamed. The module of a command has its options, its help and its work. `show` is in
+//! `hashloom-torrent`, `create` and `edit` are in `hashloom-maker`.
 
-mod cautions;
-pub mod create;
 pub mod find;
 pub mod link;
 mod piece_map;
-mod presets;
 mod resume_files;
 mod scope;
 pub mod verify;
 mod verify_json;
 mod verify_summary;
-mod yaml;
 
 use std::fs::File;
 use std::path::Path;

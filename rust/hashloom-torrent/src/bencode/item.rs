@@ -76,7 +76,7 @@ impl Item {
 }
 
 /// Appends `length:bytes` to `out`.
-pub(crate) fn encode_string(bytes: &[u8], out: &mut Vec<u8>) {
+pub fn encode_string(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(format!("{}:", bytes.len()).as_bytes());
     out.extend_from_slice(bytes);
 }

@@ -17,7 +17,8 @@ use std::ops::Range;
 
 use hashloom_files::text::{quoted, shown};
 pub use item::Item;
-pub(crate) use item::encode_string;
+#[doc(hidden)]
+pub use item::encode_string;
 
 /// The limits of [`parse`].
 ///

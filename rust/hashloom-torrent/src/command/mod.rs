@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `hashloom torrent show` and `edit`, which need no content, and how every command of the program reads a .torrent
-//! file. The commands that know content and clients are in `hashloom-clients`.
+//! `hashloom torrent show`, and how every command of the program reads a .torrent file. `create` and `edit` are in
+//! `hashloom-maker`, the commands that know clients in `hashloom-clients`.
 
-mod date;
-pub mod edit;
 pub mod identity;
 pub mod show;
 mod show_json;
 
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
-use hashloom_frame::text::{display, failed, reason};
+use hashloom_frame::text::{display, failed};
 
 use crate::Torrent;
 use crate::bencode::Limits;
-
-pub use date::Date;
 
 /// Tells by the first bytes what the user has in place of a .torrent file; `None` if it is nothing known.
 fn mistaken(head: &[u8]) -> Option<&'static str> {
@@ -47,16 +44,28 @@ pub const DATABASE: &str = "an SQLite database, which qBittorrent keeps its torr
 /// Reads a .torrent file.
 pub fn read(path: &Path) -> Result<Torrent, String> {
     check_path(path)?;
-    let bytes = read_bytes(path, File::open(path).map_err(|error| failed(path, &error))?)?;
-    let head = head(&bytes);
-    Torrent::from_vec(bytes).map_err(|error| refused(path, &head, &error))
+    read_as(path, File::open(path).map_err(|error| failed(path, &error))?, Torrent::from_vec)
+}
+
+/// Reads an open .torrent file by `parse`, which gets its bytes.
+pub fn read_as<T, E: Display>(
+    path: &Path,
+    file: File,
+    parse: impl FnOnce(Vec<u8>) -> Result<T, E>,
+) -> Result<T, String> {
+    let bytes = read_bytes(path, file)?;
+    let head = bytes[..bytes.len().min(HEAD_NBYTES)].to_vec();
+    parse(bytes).map_err(|error| match mistaken(&head) {
+        Some(found) => expected(path, found),
+        None => format!("{}: {error}", display(path)),
+    })
 }
 
 /// Number of bytes that [`mistaken`] looks at.
 const HEAD_NBYTES: usize = 100;
 
 /// Returns an error if the path is something else than a file.
-fn check_path(path: &Path) -> Result<(), String> {
+pub fn check_path(path: &Path) -> Result<(), String> {
     if path.is_dir() {
         return Err(expected(path, "a folder"));
     }
@@ -75,24 +84,6 @@ pub fn read_bytes(path: &Path, file: File) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The beginning of the bytes, which an error needs when the torrent has taken them.
-fn head(bytes: &[u8]) -> Vec<u8> {
-    bytes[..bytes.len().min(HEAD_NBYTES)].to_vec()
-}
-
-/// The message for a file that begins with `head` and is not a torrent.
-fn refused(path: &Path, head: &[u8], error: &dyn std::error::Error) -> String {
-    match mistaken(head) {
-        Some(found) => expected(path, found),
-        None => format!("{}: {error}", display(path)),
-    }
-}
-
 fn expected(path: &Path, found: &str) -> String {
     format!("{}: expected a .torrent file, found {found}", display(path))
-}
-
-/// The message for a .torrent file that could not be written.
-pub fn not_written(path: &Path, error: &io::Error) -> String {
-    format!("{}: the torrent cannot be written: {}", display(path), reason(error))
 }

@@ -27,11 +27,11 @@ const MOST_EXPANSION_NBYTES: u64 = 16 << 20;
 /// Reads a torrent, and returns the place of its digests in `bytes` too. The torrent comes without them, so that the
 /// caller can leave them in place or copy them: they are most of a torrent.
 pub(super) fn parse(bytes: &[u8]) -> Result<(Torrent, Range<usize>), Error> {
-    read(&parse_bencode(bytes)?, bytes.len())
+    parse_document(&parse_bencode(bytes)?, bytes.len())
 }
 
 /// Parses the bencode of a torrent.
-pub(crate) fn parse_bencode<'a>(bytes: &'a [u8]) -> Result<bencode::Document<'a>, Error> {
+pub fn parse_bencode<'a>(bytes: &'a [u8]) -> Result<bencode::Document<'a>, Error> {
     bencode::parse(bytes, &Limits::default()).map_err(|error| Error {
         offset: error.offset,
         key: error.key.clone(),
@@ -40,7 +40,7 @@ pub(crate) fn parse_bencode<'a>(bytes: &'a [u8]) -> Result<bencode::Document<'a>
 }
 
 /// The same as [`parse`] for the bencode of `nbytes` bytes.
-pub(crate) fn read(document: &bencode::Document<'_>, nbytes: usize) -> Result<(Torrent, Range<usize>), Error> {
+pub fn parse_document(document: &bencode::Document<'_>, nbytes: usize) -> Result<(Torrent, Range<usize>), Error> {
     let reader = Reader::new(document.notes(), document.note_count());
     let root = document.root();
     expect(root, Kind::Dictionary, "")?;

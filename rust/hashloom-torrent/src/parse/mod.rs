@@ -269,6 +269,12 @@ impl fmt::Display for Note {
     }
 }
 
+/// Reads the bytes of a `.torrent` file, which the caller keeps too: the digests are not copied.
+pub fn parse_shared(bytes: &Arc<Vec<u8>>) -> Result<Torrent, Error> {
+    let (torrent, part) = metainfo::parse(bytes)?;
+    Ok(Torrent { digests: Shared { bytes: Arc::clone(bytes), part }, ..torrent })
+}
+
 impl Torrent {
     /// Reads a `.torrent` file, of at most as many bytes as [`bencode::Limits`] allow by default. Only a regular file
     /// is read: a pipe could keep the caller waiting.
@@ -321,12 +327,6 @@ impl Torrent {
         bytes.truncate(nbytes);
         bytes.shrink_to_fit();
         Ok(torrent.with(bytes))
-    }
-
-    /// Reads the bytes of a `.torrent` file, which the caller keeps too: the digests are not copied.
-    pub(super) fn from_shared(bytes: &Arc<Vec<u8>>) -> Result<Torrent, Error> {
-        let (torrent, part) = metainfo::parse(bytes)?;
-        Ok(Torrent { digests: Shared { bytes: Arc::clone(bytes), part }, ..torrent })
     }
 
     /// The torrent with these digests.

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Files that change while a torrent is checked against them or made of them: the results hold for the files' state at
-//! the end, and a file that never comes to rest gets no result.
+//! Files that change while a torrent is checked against them: the results hold for the files' state at the end, and a
+//! file that never comes to rest gets no result.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::heard::heard;
-use crate::maker::noise;
+use crate::maker::{VERSIONS, Version, noise};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::state::State;
-use hashloom_torrent::{
-    Builder, Check, Checkpoint, CreateError, FileProblemKind, FileState, PieceState, Report, Torrent, Version, verify,
-    verify_pieces,
-};
+use hashloom_torrent::{Check, Checkpoint, FileState, PieceState, Report, Torrent, verify, verify_pieces};
 
-const PIECE: u64 = 16 << 10;
+const PIECE: usize = 16 << 10;
 
 /// `a` and `c` have a few pieces each, `b` has many; in version 1 the files share pieces.
 fn content(folder: &Path) {
@@ -28,8 +25,14 @@ fn content(folder: &Path) {
 }
 
 fn torrent(folder: &Path, version: Version) -> Torrent {
-    let plan = Builder::new().name("content").version(version).piece_nbytes(PIECE).plan(folder).unwrap();
-    plan.create(&Options::new()).unwrap().torrent
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let file = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        crate::maker::content(name, fs::read(&path).unwrap())
+    };
+    let files: Vec<_> = paths.into_iter().map(file).collect();
+    Torrent::parse(&crate::maker::torrent(version, "content", &files, PIECE).0).unwrap()
 }
 
 fn index(torrent: &Torrent, name: &str) -> usize {
@@ -126,14 +129,14 @@ fn what_changes_behind_the_reader_is_checked_again() {
             })
         }),
     ];
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
+    for version in VERSIONS {
         content(place);
         let torrent = torrent(place, version);
         for threads in [1, 2] {
             for (what, name, file_state, piece_state, change) in &changes {
                 content(place);
                 let (report, ntaken_back) = check(&torrent, place, threads, change);
-                let what = format!("{version}, {threads} threads, {what}: {report:?}");
+                let what = format!("{version:?}, {threads} threads, {what}: {report:?}");
                 let file = index(&torrent, name);
                 assert_eq!(report.files[file].state, *file_state, "{what}");
                 assert_eq!(report.is_complete(), matches!(file_state, FileState::Complete | FileState::Long), "{what}");
@@ -152,7 +155,7 @@ fn what_changes_behind_the_reader_is_checked_again() {
 
 #[test]
 fn what_comes_while_it_is_missed_is_there() {
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
+    for version in VERSIONS {
         let folder = tempfile::tempdir().unwrap();
         content(folder.path());
         let torrent = torrent(folder.path(), version);
@@ -162,14 +165,14 @@ fn what_comes_while_it_is_missed_is_there() {
         let (report, _) = check(&torrent, folder.path(), 1, &|| {
             fs::copy(away.path().join("a"), &a).unwrap();
         });
-        assert!(report.is_complete(), "{version}: {report:?}");
+        assert!(report.is_complete(), "{version:?}: {report:?}");
     }
 }
 
 /// A file is truncated inside its last page: what was beyond the end is not zeros.
 #[test]
 fn zeros_beyond_the_end_are_not_the_files() {
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
+    for version in VERSIONS {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         let mut bytes = noise(4 << 20, 3);
@@ -187,16 +190,16 @@ fn zeros_beyond_the_end_are_not_the_files() {
         };
         let options = Options::new().threads(1);
         let report = heard(&options, cut, |options| verify(&torrent, folder.path(), options)).unwrap();
-        assert!(is_cut.into_inner() && !report.is_complete(), "{version}: {report:?}");
-        assert_eq!(report.files[0].state, FileState::Short, "{version}: {report:?}");
-        assert_eq!(report.pieces.last(), Some(&PieceState::Missing), "{version}");
+        assert!(is_cut.into_inner() && !report.is_complete(), "{version:?}: {report:?}");
+        assert_eq!(report.files[0].state, FileState::Short, "{version:?}: {report:?}");
+        assert_eq!(report.pieces.last(), Some(&PieceState::Missing), "{version:?}");
     }
 }
 
 /// `b` changes whenever a piece of it is settled.
 #[test]
 fn what_never_comes_to_rest_is_unstable() {
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
+    for version in VERSIONS {
         for threads in [1, 2] {
             let folder = tempfile::tempdir().unwrap();
             content(folder.path());
@@ -224,18 +227,18 @@ fn what_never_comes_to_rest_is_unstable() {
             let checks = [Check::new(&torrent, folder.path()).known(known)];
             verify_pieces(checks, &options, hear, |_, found| report = Some(found.unwrap()));
             let report = report.unwrap();
-            assert_eq!(nsettled.into_inner(), 3, "{version}");
-            assert!(!report.is_complete() && !report.cancelled, "{version}");
-            assert_eq!(report.files[file].state, FileState::Unstable, "{version}: {report:?}");
-            assert!(report.pieces[of_b.clone()].iter().all(|&piece| piece == PieceState::Unstable), "{version}");
-            assert_eq!(report.count(PieceState::Unstable), of_b.len(), "{version}");
-            assert_eq!(report.have(), torrent.piece_count() - of_b.len(), "{version}");
-            assert_eq!(report.bitfield().count(), report.have(), "{version}");
+            assert_eq!(nsettled.into_inner(), 3, "{version:?}");
+            assert!(!report.is_complete() && !report.cancelled, "{version:?}");
+            assert_eq!(report.files[file].state, FileState::Unstable, "{version:?}: {report:?}");
+            assert!(report.pieces[of_b.clone()].iter().all(|&piece| piece == PieceState::Unstable), "{version:?}");
+            assert_eq!(report.count(PieceState::Unstable), of_b.len(), "{version:?}");
+            assert_eq!(report.have(), torrent.piece_count() - of_b.len(), "{version:?}");
+            assert_eq!(report.bitfield().count(), report.have(), "{version:?}");
             assert!(report.wrong_bytes(&torrent).any(|(of, _, state)| of == file && state == PieceState::Unstable));
             // The next check knows only what was stable.
             checkpoint.close().unwrap();
             let known = begun().begin(&torrent, folder.path());
-            assert!(known[of_b].iter().all(|&piece| piece == PieceState::Unchecked), "{version}");
+            assert!(known[of_b].iter().all(|&piece| piece == PieceState::Unchecked), "{version:?}");
         }
     }
 }
@@ -282,36 +285,4 @@ fn a_cancelled_check_takes_back_too() {
     assert!(report.cancelled && report.have() > 0, "{report:?}");
     let of_a = torrent.pieces_of_file(index(&torrent, "a"));
     assert!(report.pieces[of_a].iter().all(|&piece| piece == PieceState::Unchecked), "{report:?}");
-}
-
-#[test]
-fn a_torrent_is_made_of_what_the_files_are_in_the_end() {
-    for version in [Version::V1, Version::V2, Version::Hybrid] {
-        let folder = tempfile::tempdir().unwrap();
-        content(folder.path());
-        let plan = Builder::new().version(version).piece_nbytes(PIECE).plan(folder.path()).unwrap();
-        let is_done = AtomicBool::new(false);
-        let change = |progress: Progress| {
-            if progress.nbytes > 500_000 && !is_done.swap(true, Ordering::Relaxed) {
-                open(&folder.path().join("b")).write_all_at(&[0; 100], 20_000).unwrap();
-            }
-        };
-        let created = heard(&Options::new().threads(1), change, |options| plan.create(options)).unwrap();
-        assert!(is_done.into_inner());
-        assert!(verify(&created.torrent, folder.path(), &Options::new()).unwrap().is_complete(), "{version}");
-
-        let counter = AtomicUsize::new(0);
-        let change = |_: Progress| {
-            let byte = counter.fetch_add(1, Ordering::Relaxed) as u8;
-            open(&folder.path().join("b")).write_all_at(&[byte], 20_000).unwrap();
-        };
-        let plan = Builder::new().version(version).piece_nbytes(PIECE).plan(folder.path()).unwrap();
-        match heard(&Options::new().threads(1), change, |options| plan.create(options)) {
-            Err(CreateError::Files { problems, more: 0 }) => {
-                assert!(matches!(problems[..], [ref problem] if problem.path.ends_with("b")), "{problems:?}");
-                assert!(matches!(problems[0].kind, FileProblemKind::Changed), "{problems:?}");
-            }
-            other => panic!("{version}: {other:?}"),
-        }
-    }
 }

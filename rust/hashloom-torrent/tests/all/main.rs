@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Torrents made, read and verified. One program, as each would link the crates again;
+//! Torrents read and verified. One program, as each would link the crates again;
 //! `cargo test -p hashloom-torrent --test all bencode::` runs one file of it.
 
 #[path = "../../../hashloom-files/tests/heard/mod.rs"]
@@ -15,14 +15,11 @@ mod bencode;
 mod changes;
 #[cfg(target_os = "linux")]
 mod checkpoint;
-mod create;
 mod metadata;
 mod metainfo;
 mod metainfo_random;
 mod metainfo_v2;
 mod open;
 mod pieces;
-#[cfg(unix)]
-mod stopping;
 mod verify;
 mod verify_random;

@@ -2,36 +2,20 @@
 
 //! Pieces checked from memory: the verdict is that of each piece's bytes, however they are cut into chunks.
 
-use std::fs;
-
-use crate::maker::noise;
-use hashloom_files::run::Options;
-use hashloom_torrent::{Builder, Pieces, Torrent, Version};
-
-const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
+use crate::maker::{VERSIONS, Version, content, noise, parts};
+use hashloom_torrent::{Pieces, Torrent};
 
 /// A torrent, and the bytes of each of its pieces.
-fn made(version: Version, piece_nbytes: u64) -> (Torrent, Vec<Vec<u8>>) {
-    let folder = tempfile::tempdir().unwrap();
-    for (seed, nbytes) in [100_000, 1, 16384, 0, 300_001, 65536].into_iter().enumerate() {
-        fs::write(folder.path().join(format!("{seed}.bin")), noise(nbytes, seed as u64)).unwrap();
-    }
-    let plan = Builder::new().name("content").version(version).piece_nbytes(piece_nbytes).plan(folder.path()).unwrap();
-    let torrent = plan.create(&Options::new()).unwrap().torrent;
-    let pieces = (0..torrent.piece_count()).map(|piece| {
-        let range = torrent.piece_range(piece);
-        let mut bytes = vec![0; (range.end - range.start) as usize];
-        for (file, part) in torrent.bytes_of_pieces(piece..piece + 1) {
-            let file = torrent.file(file);
-            let content = fs::read(folder.path().join(std::str::from_utf8(file.path).unwrap())).unwrap();
-            let at = (file.offset + part.start - range.start) as usize;
-            bytes[at..][..(part.end - part.start) as usize]
-                .copy_from_slice(&content[part.start as usize..part.end as usize]);
-        }
-        bytes
-    });
-    let pieces = pieces.collect();
-    (torrent, pieces)
+fn made(version: Version, piece_nbytes: usize) -> (Torrent, Vec<Vec<u8>>) {
+    let lengths = [100_000, 1, 16384, 0, 300_001, 65536];
+    let files = lengths.into_iter().enumerate();
+    let files: Vec<_> =
+        files.map(|(seed, nbytes)| content(&format!("{seed}.bin"), noise(nbytes, seed as u64))).collect();
+    let (bytes, files) = crate::maker::torrent(version, "content", &files, piece_nbytes);
+    let of_part = |(file, range): (usize, std::ops::Range<usize>)| files[file].bytes[range].to_vec();
+    let pieces = parts(version, &files, piece_nbytes).into_iter();
+    let pieces = pieces.map(|parts| parts.into_iter().flat_map(of_part).collect()).collect();
+    (Torrent::parse(&bytes).unwrap(), pieces)
 }
 
 /// Checks all pieces at once, in chunks of `each` bytes.
@@ -54,7 +38,7 @@ fn right_in_chunks_of_any_length() {
             let (torrent, pieces) = made(version, piece_nbytes);
             for each in [1 << 20, 16384, 16383, 16385, 5000, 40_000] {
                 let verdicts = check(&torrent, &pieces, each);
-                assert!(verdicts.iter().all(|&is_right| is_right), "{version} {piece_nbytes} {each}: {verdicts:?}");
+                assert!(verdicts.iter().all(|&is_right| is_right), "{version:?} {piece_nbytes} {each}: {verdicts:?}");
             }
         }
     }
@@ -71,7 +55,7 @@ fn only_the_piece_with_the_wrong_byte_is_wrong() {
                     for each in [1 << 20, 7000] {
                         let verdicts = check(&torrent, &pieces, each);
                         let found: Vec<usize> = (0..pieces.len()).filter(|&piece| !verdicts[piece]).collect();
-                        assert_eq!(found, [wrong], "{version} {piece_nbytes} {at} {each}");
+                        assert_eq!(found, [wrong], "{version:?} {piece_nbytes} {at} {each}");
                     }
                     pieces[wrong][at] ^= 0x10;
                 }
@@ -88,7 +72,7 @@ fn a_piece_without_its_end_is_wrong() {
             for nbytes in [0, bytes.len() / 2, bytes.len() - 1] {
                 let mut checked = Pieces::new(&torrent, &[piece]);
                 checked.update(&[&bytes[..nbytes]]);
-                assert_eq!(checked.finish(), [false], "{version} {piece} {nbytes}");
+                assert_eq!(checked.finish(), [false], "{version:?} {piece} {nbytes}");
             }
         }
         assert!(Pieces::new(&torrent, &[]).finish().is_empty());

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use hashloom_files::paths::BadComponent;
 use hashloom_files::text::{quoted, reason};
 
+use hashloom_torrent::Error;
+use hashloom_torrent::bencode::Limits;
+
 use super::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
-use crate::bencode::Limits;
-use crate::{Error, urls};
+use crate::urls;
 
 /// Number of files that an error names; the others are counted.
 pub(super) const NAMED_MAX: usize = 10;
@@ -114,7 +116,7 @@ pub enum CreateError {
 /// A file that cannot be part of a torrent.
 ///
 /// ```
-/// use hashloom_torrent::{Builder, CreateError, FileProblem, FileProblemKind, Symlinks};
+/// use hashloom_maker::{Builder, CreateError, FileProblem, FileProblemKind, Symlinks};
 ///
 /// # #[cfg(unix)]
 /// # {

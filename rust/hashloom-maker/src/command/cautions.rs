@@ -8,7 +8,9 @@ use std::hash::{BuildHasher, RandomState};
 use hashloom_files::paths::name::check_windows;
 use hashloom_files::text::shown;
 use hashloom_frame::units::plural;
-use hashloom_torrent::{Plan, clients_rename};
+use hashloom_torrent::clients_rename;
+
+use crate::Plan;
 
 /// Number of names in a warning; the others are counted.
 const NAMED_MAX: usize = 5;

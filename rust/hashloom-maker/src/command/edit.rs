@@ -15,11 +15,13 @@ use hashloom_frame::output::{self, Same};
 use hashloom_frame::style;
 use hashloom_frame::text::{display, failed, reason};
 use hashloom_frame::units::{date, size};
+use hashloom_torrent::Metadata;
+use hashloom_torrent::command::identity::Identity;
+use hashloom_torrent::command::{check_path, read_as};
 use serde::Serialize;
 
-use super::identity::Identity;
 use super::{Date, not_written};
-use crate::{Edit as Changes, Edited, Metadata};
+use crate::{Edit as Changes, Edited};
 
 /// Change trackers, comment and other metadata of torrents.
 ///
@@ -246,12 +248,8 @@ struct Done {
 
 /// Edits one torrent.
 fn edit(arguments: &Edit, changes: &Changes, path: &Path) -> Result<Done, String> {
-    let apply = |file: File| {
-        let bytes = super::read_bytes(path, file)?;
-        let head = super::head(&bytes);
-        changes.apply(bytes).map_err(|error| super::refused(path, &head, &error))
-    };
-    super::check_path(path)?;
+    let apply = |file: File| read_as(path, file, |bytes| changes.apply(bytes));
+    check_path(path)?;
     if let Some(output) = arguments.output(path) {
         let edited = apply(File::open(path).map_err(|error| failed(path, &error))?)?;
         let refused = |why: &str| Err(format!("{}: the torrent is not written there: {why}", display(&output)));

@@ -14,9 +14,8 @@ use crate::heard::heard;
 use crate::maker::{Content, content, dictionary, file_list, noise, padding, pieces, text, write_files};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::walk::Filter;
-use hashloom_torrent::{
-    Builder, CreateError, Created, FileProblemKind, PieceDigests, Pieces, Plan, Symlinks, Torrent, Version, verify,
-};
+use hashloom_maker::{Builder, CreateError, Created, FileProblemKind, Plan, Symlinks};
+use hashloom_torrent::{PieceDigests, Torrent, Version, verify};
 use proptest::prelude::*;
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
@@ -581,7 +580,7 @@ fn draft(builder: Builder, folder: Option<&str>, files: &[Content]) -> Created {
     }
     let digests: Vec<PieceDigests> = (0..draft.piece_count())
         .flat_map(|piece| {
-            let mut hashed = Pieces::for_draft(&draft, &[piece]);
+            let mut hashed = draft.pieces(&[piece]);
             let start = piece * draft.piece_nbytes() as usize;
             // In v2 a piece ends with its file.
             let ends = draft.files().map(|(_, offset, nbytes, _)| (offset + nbytes) as usize);

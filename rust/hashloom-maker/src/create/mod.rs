@@ -28,11 +28,11 @@ use hashloom_files::pieces::job::{Content, Hashes};
 use hashloom_files::pieces::layout::{Layout, Spans};
 use hashloom_files::run::Options;
 use hashloom_files::walk::Filter;
+use hashloom_torrent::bencode::Limits;
+use hashloom_torrent::{Attributes, Torrent, Version};
 
-use crate::bencode::Limits;
 use crate::compute::{Computed, Failure, compute};
 use crate::urls::Use;
-use crate::{Attributes, Torrent, Version};
 use error::Problems;
 use scan::Entry;
 
@@ -56,7 +56,7 @@ const AUTOMATIC_PIECES_MAX: u64 = 2048;
 /// followed.
 ///
 /// ```
-/// use hashloom_torrent::{Builder, Symlinks};
+/// use hashloom_maker::{Builder, Symlinks};
 ///
 /// # #[cfg(unix)]
 /// # {
@@ -86,7 +86,8 @@ pub enum Symlinks {
 /// ```
 /// use hashloom_files::run::Options;
 /// use hashloom_files::walk::Filter;
-/// use hashloom_torrent::{Builder, Created, Version};
+/// use hashloom_maker::{Builder, Created};
+/// use hashloom_torrent::Version;
 ///
 /// let folder = tempfile::tempdir()?;
 /// for name in ["poem.txt", "poem.txt~", "Thumbs.db"] {
@@ -401,7 +402,7 @@ fn automatic_piece_length(nbytes: u64, most: u64) -> u64 {
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_torrent::{Builder, Plan, PlannedFile};
+/// use hashloom_maker::{Builder, Plan, PlannedFile};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("b"), vec![0; 100_000])?;

@@ -9,26 +9,29 @@ use hashloom_files::paths::name::check_component;
 use hashloom_files::paths::{by_components, to_path};
 use hashloom_files::pieces::layout::Layout;
 
+use hashloom_torrent::inside::pieces_of_layout;
+use hashloom_torrent::{Attributes, PieceDigests, Pieces, Version};
+
 use super::error::{FileProblemKind, Problems};
 use super::scan::{DEPTH_MAX, Entry};
 use super::{Builder, CreateError, Created, Plan};
 use crate::compute::Computed;
-use crate::{Attributes, PieceDigests, Version};
 
-/// A torrent that is to be made of files which the caller reads. [`Pieces::for_draft`](super::super::Pieces::for_draft)
-/// hashes them, [`finish`](Draft::finish) makes the torrent of the digests.
+/// A torrent that is to be made of files which the caller reads. [`pieces`](Draft::pieces) hashes them,
+/// [`finish`](Draft::finish) makes the torrent of the digests.
 ///
 /// ```
-/// use hashloom_torrent::{Builder, Draft, PieceDigests, Pieces, Version};
+/// use hashloom_maker::{Builder, Draft};
+/// use hashloom_torrent::{PieceDigests, Pieces, Version};
 ///
 /// let draft: Draft = Builder::new().version(Version::V2).draft(Some("poems"), [("b.txt", 5), ("a.txt", 4)])?;
 /// assert_eq!((draft.name(), draft.piece_nbytes(), draft.piece_count()), (&b"poems"[..], 16 << 10, 2));
-/// let mut pieces = Pieces::for_draft(&draft, &[0, 1]);
+/// let mut pieces = draft.pieces(&[0, 1]);
 /// pieces.update(&["rose", "tulip"]); // each file begins a piece, in the order of files()
 /// let digests: Vec<PieceDigests> = pieces.digests();
 /// let created = draft.finish(&digests)?;
 /// assert!(created.bytes.starts_with(b"d4:infod9:file treed5:a.txtd0:d6:lengthi4e"));
-/// # Ok::<(), hashloom_torrent::CreateError>(())
+/// # Ok::<(), hashloom_maker::CreateError>(())
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -159,12 +162,18 @@ impl Draft {
         self.plan.write(&computed, self.plan.nbytes())
     }
 
-    /// Whether pieces have SHA-1, and whether they have roots.
-    pub(crate) fn kinds(&self) -> (bool, bool) {
-        (self.version() != Version::V2, self.version() != Version::V1)
+    /// Begins pieces of the torrent, whose digests [`finish`](Draft::finish) takes.
+    ///
+    /// # Panics
+    ///
+    /// If one of the pieces does not exist.
+    pub fn pieces(&self, pieces: &[usize]) -> Pieces<'static> {
+        let (has_sha1, has_roots) = self.kinds();
+        pieces_of_layout(&self.layout, has_sha1, has_roots, pieces)
     }
 
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
+    /// Whether pieces have SHA-1, and whether they have roots.
+    fn kinds(&self) -> (bool, bool) {
+        (self.version() != Version::V2, self.version() != Version::V1)
     }
 }

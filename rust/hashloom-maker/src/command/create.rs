@@ -27,11 +27,11 @@ use hashloom_frame::text::display;
 use hashloom_frame::units::{duration, plural, read_at, size};
 use hashloom_frame::work::Threads;
 use hashloom_torrent::command::identity::Identity;
-use hashloom_torrent::command::{Date, not_written};
-use hashloom_torrent::{Builder, CreateError, Created, Plan, Symlinks, Torrent, Version};
+use hashloom_torrent::{Torrent, Version};
 use serde::{Serialize, Serializer};
 
-use super::{cautions, presets};
+use super::{Date, cautions, not_written, presets};
+use crate::{Builder, CreateError, Created, Plan, Symlinks};
 
 /// Make torrents of files and folders.
 ///
@@ -294,7 +294,7 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     // Plan all torrents before the first read. Errors that can be known now must not come in an hour, and no torrent
     // written becomes part of the next.
     let walking = Bar::of_time("looking for files", arguments.quiet);
-    let old = arguments.like.as_deref().map(super::read).transpose()?.map(Arc::new);
+    let old = arguments.like.as_deref().map(hashloom_torrent::command::read).transpose()?.map(Arc::new);
     let mut tasks = Vec::new();
     for job in &jobs {
         let planned = job

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use hashloom_files::walk::Filter;
 use hashloom_frame::numbers::{Nbytes, from_one};
 use hashloom_frame::text::display;
-use hashloom_torrent::command::Date;
-use hashloom_torrent::{Builder, Version};
+use hashloom_torrent::Version;
 
+use super::Date;
 use super::create::{Create, PieceLength};
 use super::yaml::{self, Node};
+use crate::Builder;
 
 const RULES: &str = "source, piece_lengths, max_piece_length, max_torrent_size";
 const PRESETS: &str = "trackers, webseeds, private, source, comment, format, piece_length, target_piece_count, \

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use hashloom_files::read::stamp::Stamp;
 use hashloom_files::walk::{Walk, WalkError, WalkProblem};
 
+use hashloom_torrent::Version;
+
 use super::error::{FileProblemKind, Problems};
 use super::{Builder, CreateError, Symlinks};
-use crate::Version;
 
 /// Largest number of components of a path: our parser, and libtorrent, follow no deeper file tree. The document,
 /// `info`, `file tree` and the file's own dictionary are four more levels.
@@ -188,6 +189,6 @@ mod tests {
 
     #[test]
     fn the_depth_is_the_parsers() {
-        assert_eq!(DEPTH_MAX + 4, crate::bencode::Limits::default().depth);
+        assert_eq!(DEPTH_MAX + 4, hashloom_torrent::bencode::Limits::default().depth);
     }
 }

@@ -9,10 +9,11 @@ use std::ops::Range;
 
 use hashloom_files::merkle::{self, NODE_NBYTES, Node};
 
+use hashloom_torrent::Version;
+use hashloom_torrent::inside::encode_string;
+
 use super::scan::Entry;
 use super::{Builder, Plan};
-use crate::Version;
-use crate::bencode::encode_string;
 use crate::compute::Computed;
 
 /// A file's hash tree.

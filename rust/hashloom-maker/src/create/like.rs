@@ -9,11 +9,12 @@ use std::sync::Arc;
 use hashloom_files::merkle::NODE_NBYTES;
 use hashloom_files::paths::{by_components, to_path};
 
+use hashloom_torrent::{Attributes, File, Torrent, Version};
+
 use super::error::{FileProblemKind, Problems};
 use super::scan::Entry;
 use super::{Builder, CreateError, Plan, scan};
 use crate::compute::Computed;
-use crate::{Attributes, File, Torrent, Version};
 
 impl Builder {
     /// Takes version, name, files and their order, executable files, padding, piece length, private flag and source
@@ -27,7 +28,8 @@ impl Builder {
     /// ```
     /// use std::sync::Arc;
     /// use hashloom_files::run::Options;
-    /// use hashloom_torrent::{Builder, CreateError, Version};
+    /// use hashloom_maker::Builder;
+    /// use hashloom_torrent::Version;
     ///
     /// let folder = tempfile::tempdir()?;
     /// let path = folder.path().join("poem.txt");

@@ -15,7 +15,8 @@ use hashloom::Algorithm::Sha256;
 use hashloom::{Hash, hash};
 use hashloom_files::run::{Cancel, Options, Progress};
 use hashloom_files::{Request, hash_files};
-use hashloom_torrent::{Builder, Check, PieceState, Torrent, verify, verify_pieces};
+use hashloom_maker::Builder;
+use hashloom_torrent::{Check, PieceState, Torrent, verify, verify_pieces};
 use hashloom_tree::{TreeError, bep52, s3};
 
 /// Time after which the test fails, as nothing has ended the work.

@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use hashloom_files::paths::name::check_component;
 use hashloom_files::text::quoted;
+use hashloom_torrent::bencode::{Item, Kind, Value};
+use hashloom_torrent::inside::{encode_string, parse_bencode, parse_document, parse_shared};
+use hashloom_torrent::{Error, File, Metadata, Torrent, Version};
 
-use super::parse::metainfo;
-use super::urls::{self, Use};
-use super::{Error, Metadata, Torrent, Version};
-use crate::bencode::{Item, Kind, Value, encode_string};
+use crate::urls::{self, Use};
 
 /// Changes of a torrent's metadata. Keys that no method names stay byte for byte. The content is not needed.
 ///
@@ -27,7 +27,7 @@ use crate::bencode::{Item, Kind, Value, encode_string};
 /// clients. Its signatures (BEP 35) are removed then, as they sign the old info-hash.
 ///
 /// ```
-/// use hashloom_torrent::Edit;
+/// use hashloom_maker::Edit;
 ///
 /// let old = b"d8:announce12:udp://a.test4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:e3:keyi1ee";
 /// let edited = Edit::new().add_tier(["udp://b.test"]).comment(Some("hello")).apply(old)?;
@@ -41,7 +41,7 @@ use crate::bencode::{Item, Kind, Value, encode_string};
 /// assert_eq!(edited.torrent.metadata().web_seeds, [b"https://a.test/f"]);
 /// let edited = Edit::new().remove_web_seed("https://a.test/f").comment(None).apply(&edited.bytes[..])?;
 /// assert!(edited.bytes.starts_with(b"d8:announce12:udp://c.test13:creation datei0e4:info"));
-/// # Ok::<(), hashloom_torrent::EditError>(())
+/// # Ok::<(), hashloom_maker::EditError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
@@ -72,7 +72,7 @@ type Tiers = Vec<Vec<Vec<u8>>>;
 /// A torrent after an [`Edit`].
 ///
 /// ```
-/// use hashloom_torrent::{Before, Edit, Edited};
+/// use hashloom_maker::{Before, Edit, Edited};
 ///
 /// let old = b"d4:infod6:lengthi0e4:name1:f12:piece lengthi16384e6:pieces0:ee";
 /// let edited: Edited = Edit::new().private(true).apply(old)?;
@@ -80,7 +80,7 @@ type Tiers = Vec<Vec<Vec<u8>>>;
 /// let before: Before = edited.before;
 /// assert_eq!((&before.name[..], before.metadata.private), (&b"f"[..], false));
 /// assert_ne!(edited.torrent.info_hash_v1(), before.info_hash_v1);
-/// # Ok::<(), hashloom_torrent::EditError>(())
+/// # Ok::<(), hashloom_maker::EditError>(())
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -113,7 +113,7 @@ pub struct Before {
 /// Why a torrent was not edited.
 ///
 /// ```
-/// use hashloom_torrent::{Edit, EditError};
+/// use hashloom_maker::{Edit, EditError};
 ///
 /// let error = Edit::new().add_tier(["a.test"]).check().unwrap_err();
 /// assert!(matches!(error, EditError::Url { .. }));
@@ -280,15 +280,15 @@ impl Edit {
             bytes.splice(place, new);
         }
         let bytes = Arc::new(bytes);
-        let torrent = Torrent::from_shared(&bytes).map_err(EditError::Unreadable)?;
+        let torrent = parse_shared(&bytes).map_err(EditError::Unreadable)?;
         self.compare(&old, &torrent)?;
         Ok(Edited { bytes, torrent, before: old.before, keys })
     }
 
     /// Returns the torrent before the edit, the parts of its bytes to replace, and the keys that change.
     fn plan(&self, bytes: &[u8]) -> Result<(Old, Vec<Part>, Vec<&'static str>), EditError> {
-        let document = metainfo::parse_bencode(bytes).map_err(EditError::Torrent)?;
-        let (torrent, digests) = metainfo::read(&document, bytes.len()).map_err(EditError::Torrent)?;
+        let document = parse_bencode(bytes).map_err(EditError::Torrent)?;
+        let (torrent, digests) = parse_document(&document, bytes.len()).map_err(EditError::Torrent)?;
         let root = document.root();
         // The parser has found it.
         let Some(info) = root.get(b"info") else { return Err(EditError::Different) };
@@ -454,7 +454,7 @@ fn content(torrent: &Torrent, digests: &[u8]) -> u64 {
     for file in torrent.files() {
         // The name of a single file may change.
         let path = if torrent.is_single_file() { b"" } else { file.path };
-        super::File { path, ..file }.hash(&mut hasher);
+        File { path, ..file }.hash(&mut hasher);
     }
     hasher.finish()
 }
@@ -497,7 +497,7 @@ fn tier(urls: impl IntoIterator<Item = impl Into<String>>) -> Vec<Vec<u8>> {
     urls.into_iter().map(bytes).collect()
 }
 
-/// Reads `announce-list`, or `announce` if there is no list. Unlike [`Metadata`](super::Metadata), this leaves out
+/// Reads `announce-list`, or `announce` if there is no list. Unlike [`Metadata`], this leaves out
 /// nothing: what is read is written again.
 fn read_trackers(root: Value<'_>) -> Result<Tiers, EditError> {
     let mut tiers = Tiers::new();

@@ -11,7 +11,8 @@ use hashloom::Algorithm::Sha256;
 use hashloom::hash;
 use hashloom_files::run::Options;
 use hashloom_files::{Request, Source, hash_files};
-use hashloom_torrent::{Builder, verify};
+use hashloom_maker::Builder;
+use hashloom_torrent::verify;
 use hashloom_tree::bep52;
 
 /// Number of large allocations that may still succeed.
