@@ -3,10 +3,10 @@
 //! The `pieces root` of a file in a v2 or hybrid torrent (BEP 52): the root of the file's own hash tree, which is the
 //! same in every torrent, whatever the length of its pieces.
 
+use crate::levels::{Levels, Odd, Shape};
 use hashloom::{Algorithm, Hash};
 use hashloom_files::Source;
 use hashloom_files::lanes::Leaves;
-use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 use hashloom_files::merkle::{BLOCK_NBYTES, NO_LEAF};
 use hashloom_files::run::Options;
 

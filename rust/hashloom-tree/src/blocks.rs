@@ -6,9 +6,9 @@
 use std::fs::File;
 use std::io;
 
+use crate::levels::{Levels, Odd, Shape};
 use hashloom::{Algorithm, Hash, Hasher};
 use hashloom_files::lanes::Leaves;
-use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 
 /// The kind of a tree.
 #[derive(Debug, Clone)]

@@ -30,6 +30,7 @@ pub mod dmverity;
 mod error;
 pub mod fsverity;
 mod leaves;
+mod levels;
 pub mod rfc6962;
 pub mod s3;
 mod windows;

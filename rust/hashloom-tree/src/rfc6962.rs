@@ -12,10 +12,10 @@ mod proof;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
+use crate::levels::{Levels, Odd, Shape};
 use hashloom::{Algorithm, Hash, Hasher, hash, hash_many};
 use hashloom_files::Source;
 use hashloom_files::lanes::Leaves;
-use hashloom_files::merkle::levels::{Levels, Odd, Shape};
 use hashloom_files::read::open::read_at;
 use hashloom_files::run::Options;
 

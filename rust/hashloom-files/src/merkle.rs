@@ -6,8 +6,6 @@
 //! the file's blocks. The root of a piece always covers a whole piece: `piece layers` has one root for each piece of a
 //! file longer than a piece.
 
-pub mod levels;
-
 use hashloom::{Algorithm, hash, hash_rows};
 
 /// Bytes of data under a leaf.
