@@ -21,7 +21,7 @@ tests() { # FILE
     hashloom-files/src/state.rs) echo state ;;
     hashloom-torrent/src/bencode/*.rs) echo bencode metainfo ;;
     hashloom-torrent/src/bitfield.rs) echo verify ;;
-    hashloom-torrent/src/verify/checkpoint.rs) echo checkpoint verify ;;
+    hashloom-clients/src/checkpoint.rs) echo checkpoint changes ;;
     hashloom-torrent/src/parse/layers.rs) echo metainfo metainfo_v2 metainfo_random ;;
     hashloom-torrent/src/verify/*.rs) echo verify verify_random ;;
     hashloom-clients/src/*.rs) echo resume kept ;;
@@ -34,7 +34,7 @@ tests() { # FILE
 all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/src/many.rs
      hashloom-files/src/read/stamp.rs hashloom-files/src/state.rs
      hashloom-torrent/src/bencode/mod.rs hashloom-torrent/src/bencode/item.rs hashloom-torrent/src/bitfield.rs
-     hashloom-torrent/src/parse/layers.rs hashloom-torrent/src/verify/checkpoint.rs
+     hashloom-torrent/src/parse/layers.rs hashloom-clients/src/checkpoint.rs
      hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/report.rs
      hashloom-clients/src/content.rs hashloom-clients/src/resume/mod.rs hashloom-clients/src/resume/libtorrent.rs
      hashloom-clients/src/resume/transmission.rs hashloom-clients/src/resume/places.rs

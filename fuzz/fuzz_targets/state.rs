@@ -17,7 +17,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use hashloom_files::Tie;
 use hashloom_files::state::State;
-use hashloom_torrent::{Checkpoint, PieceState, Torrent};
+use hashloom_clients::Checkpoint;
+use hashloom_torrent::{PieceState, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};
 use numbers::Numbers;

@@ -25,8 +25,8 @@ pub use parse::{
     Version,
 };
 pub use verify::{
-    Check, Checkpoint, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges, Report,
-    Trouble, Verdicts, VerifyError, clients_rename, verify, verify_many, verify_pieces,
+    Check, FileDifference, FileReport, FileState, FileTrouble, Location, PieceState, Ranges, Report, Trouble, Verdicts,
+    VerifyError, clients_rename, verify, verify_many, verify_pieces,
 };
 
 /// What `hashloom-clients` and `hashloom-maker` stand on beside the public interface.

@@ -292,8 +292,8 @@ pub fn doubt_of(folder: &Path) -> Option<hashloom_files::Doubt> {
 }
 
 /// Opens the progress of checks of torrents that is kept in a file.
-pub fn checkpoint(path: &Path) -> hashloom_torrent::Checkpoint {
-    use {hashloom_files::state::State, hashloom_torrent::Checkpoint};
+pub fn checkpoint(path: &Path) -> hashloom_clients::Checkpoint {
+    use {hashloom_clients::Checkpoint, hashloom_files::state::State};
     // A process that another test is starting has this one's files, and the lock, until it runs its program.
     let began = std::time::Instant::now();
     loop {

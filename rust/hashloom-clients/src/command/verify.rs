@@ -20,12 +20,13 @@ use hashloom_frame::text::{display, reason};
 use hashloom_frame::units::plural;
 use hashloom_frame::work::{Checking, tell_origin};
 use hashloom_frame::{output, style};
-use hashloom_torrent::{Check, Checkpoint, FileState, Location, PieceState, Report, Torrent, Verdicts, verify_pieces};
+use hashloom_torrent::{Check, FileState, Location, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
 use super::resume_files::{Claim, Clients, Plan, RESULT_STANDS, Targets, Written};
 use super::scope::Scope;
 use super::verify_json::Json;
 use super::{piece_map, read, verify_summary};
+use crate::Checkpoint;
 
 /// Check files on disk against torrents.
 ///

@@ -2,7 +2,6 @@
 
 //! Checks the files on disk against torrents.
 
-mod checkpoint;
 pub(crate) mod client_names;
 mod links;
 pub(crate) mod locate;
@@ -30,7 +29,6 @@ use hashloom_files::text::{quoted, reason};
 use locate::{Located, Paths, locate};
 use parts::Parts;
 
-pub use checkpoint::{Checkpoint, Verdicts};
 pub use client_names::clients_rename;
 pub use locate::Location;
 pub use report::{FileDifference, FileReport, FileState, FileTrouble, PieceState, Ranges, Report, Trouble};
@@ -179,6 +177,45 @@ impl<H, T> Check<H, T> {
     pub fn known(mut self, known: impl Into<Verdicts>) -> Check<H, T> {
         self.known = known.into();
         self
+    }
+}
+
+/// Verdicts on pieces that need not be checked again, and the looks at the files that they rest on. `Checkpoint` of
+/// `hashloom-clients` keeps them from one run to the next.
+///
+/// ```
+/// use hashloom_torrent::{Verdicts, PieceState};
+///
+/// // These rest on a look at the files when the check begins.
+/// let known = Verdicts::from([PieceState::Have, PieceState::Unchecked]);
+/// assert_eq!(known[0], PieceState::Have);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Verdicts {
+    states: Vec<PieceState>,
+    /// A look at each file, or none at all.
+    looks: Vec<u64>,
+}
+
+impl<T: Into<Vec<PieceState>>> From<T> for Verdicts {
+    fn from(states: T) -> Verdicts {
+        Verdicts { states: states.into(), looks: Vec::new() }
+    }
+}
+
+impl Deref for Verdicts {
+    type Target = [PieceState];
+
+    fn deref(&self) -> &[PieceState] {
+        &self.states
+    }
+}
+
+impl Verdicts {
+    /// Verdicts that hold as long as no file changes after the look at it.
+    #[doc(hidden)]
+    pub fn resting_on(looks: Vec<u64>, states: Vec<PieceState>) -> Verdicts {
+        Verdicts { states, looks }
     }
 }
 

@@ -11,10 +11,6 @@ mod maker;
 mod skipped;
 
 mod bencode;
-#[cfg(unix)]
-mod changes;
-#[cfg(target_os = "linux")]
-mod checkpoint;
 mod metadata;
 mod metainfo;
 mod metainfo_random;

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -13,10 +12,8 @@ use hashloom_files::read::evidence::{Folder, TICK};
 use hashloom_files::run::{lock, unlocked};
 use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted, Tie};
-
-use super::PieceState;
-use super::locate::{Location, locate};
-use crate::{Bitfield, File, Torrent};
+use hashloom_torrent::inside::locate;
+use hashloom_torrent::{Bitfield, File, Location, PieceState, Torrent, Verdicts};
 
 /// Verdicts go to the state at the latest after this time.
 const WAIT: Duration = Duration::from_secs(1);
@@ -30,7 +27,8 @@ const WAIT: Duration = Duration::from_secs(1);
 /// ```
 /// use hashloom_files::run::Options;
 /// use hashloom_files::state::State;
-/// use hashloom_torrent::{Bitfield, Check, Checkpoint, Torrent, verify_pieces};
+/// use hashloom_clients::Checkpoint;
+/// use hashloom_torrent::{Bitfield, Check, Torrent, verify_pieces};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path();
@@ -64,37 +62,6 @@ struct Inner {
     failed: io::Result<()>,
 }
 
-/// Verdicts on pieces that need not be checked again, and the looks at the files that they rest on: see
-/// [`Checkpoint::begin`].
-///
-/// ```
-/// use hashloom_torrent::{Verdicts, PieceState};
-///
-/// // These rest on a look at the files when the check begins.
-/// let known = Verdicts::from([PieceState::Have, PieceState::Unchecked]);
-/// assert_eq!(known[0], PieceState::Have);
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Verdicts {
-    pub(super) states: Vec<PieceState>,
-    /// A look at each file, or none at all.
-    pub(super) looks: Vec<u64>,
-}
-
-impl<T: Into<Vec<PieceState>>> From<T> for Verdicts {
-    fn from(states: T) -> Verdicts {
-        Verdicts { states: states.into(), looks: Vec::new() }
-    }
-}
-
-impl Deref for Verdicts {
-    type Target = [PieceState];
-
-    fn deref(&self) -> &[PieceState] {
-        &self.states
-    }
-}
-
 /// A torrent that is checked now.
 #[derive(Debug)]
 struct Checking {
@@ -117,8 +84,9 @@ impl Checkpoint {
     }
 
     /// Notes the present state of the torrent's files, and returns the verdicts of earlier runs that still hold, one
-    /// for each piece, for [`Check::known`](super::Check::known). `path` is the path of the check. Files are opened for
-    /// a moment. If a file was changed just now, the call waits a twentieth of a second for the clock to tick.
+    /// for each piece, for [`Check::known`](hashloom_torrent::Check::known). `place` is the place of the check. Files
+    /// are opened for a moment. If a file was changed just now, the call waits a twentieth of a second for the clock to
+    /// tick.
     ///
     /// Pieces that could not be read become unchecked, so that the next check tries them again.
     pub fn begin(&self, torrent: &Torrent, place: impl Into<Location>) -> Verdicts {
@@ -153,7 +121,7 @@ impl Checkpoint {
         }
         let states = checking.pieces.clone();
         inner.checking.insert(id(torrent), checking);
-        Verdicts { states, looks }
+        Verdicts::resting_on(looks, states)
     }
 
     /// For each reason, the number of pieces, among those of the torrents begun, whose verdicts were not believed.
@@ -174,9 +142,9 @@ impl Checkpoint {
         }
     }
 
-    /// Forgets the verdicts on the pieces of a check that has ended, its [scope](super::Report::scope), and the torrent
-    /// if nothing else is known of it: otherwise they would answer the next check without a look at the files. Keep
-    /// them if some of these pieces were not read or not judged: the other verdicts save work then.
+    /// Forgets the verdicts on the pieces of a check that has ended, its [scope](hashloom_torrent::Report::scope), and
+    /// the torrent if nothing else is known of it: otherwise they would answer the next check without a look at the
+    /// files. Keep them if some of these pieces were not read or not judged: the other verdicts save work then.
     pub fn end(&self, torrent: &Torrent, scope: &Bitfield) {
         let mut inner = self.lock();
         let id = id(torrent);
