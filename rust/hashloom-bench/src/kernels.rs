@@ -7,12 +7,13 @@ use std::io::{self, Write};
 
 use clap::Args;
 use hashloom::Algorithm;
-use hashloom::kernels::{self as lib, IsaSet, Kernel, LaneStates};
+use hashloom::kernels::{self as lib, IsaSet, Kernel};
 use hashloom_frame::progress::Bar;
 use hashloom_frame::table::{Align, Look, Table};
 use hashloom_frame::{isa, names, output, style};
 use serde::Serialize;
 
+use crate::bare::Bare;
 use crate::machine::Machine;
 use crate::timing::{self, Effort, Work};
 
@@ -366,9 +367,8 @@ impl Data {
         let len = BLOCKS_PER_CALL * algorithm.block_nbytes();
         let messages: Vec<&[u8]> =
             self.bytes.chunks_exact(self.stride).take(kernel.lanes()).map(|lane| &lane[..len]).collect();
-        let mut states: LaneStates =
-            kernel.start(algorithm).expect("the kernel is available and computes the algorithm");
-        Box::new(move || states.advance(&messages))
+        let mut bare = Bare::new(kernel, algorithm);
+        Box::new(move || bare.advance(&messages))
     }
 }
 

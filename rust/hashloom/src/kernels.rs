@@ -363,20 +363,6 @@ impl Kernel {
         Ok(())
     }
 
-    /// The bare kernel: the initial state of `algorithm` in each lane, to be advanced by whole blocks.
-    ///
-    /// # Errors
-    ///
-    /// [`KernelError`] if this machine cannot run the kernel or the kernel has another algorithm.
-    pub fn start(&self, algorithm: Algorithm) -> Result<LaneStates, KernelError> {
-        self.check(algorithm)?;
-        Ok(LaneStates {
-            kernel: *self,
-            block_nbytes: algorithm.block_nbytes(),
-            states: ffi::LaneStates::new(self.index, algorithm),
-        })
-    }
-
     fn check(&self, algorithm: Algorithm) -> Result<(), KernelError> {
         if !self.computes(algorithm) {
             return Err(KernelError::OtherAlgorithm { kernel: *self, algorithm });
@@ -385,68 +371,6 @@ impl Kernel {
             return Err(KernelError::Unavailable { kernel: *self });
         }
         Ok(())
-    }
-}
-
-/// The state of one message in each lane of a kernel: nothing but the kernel, without padding, queues or a choice. The
-/// type is for measuring and testing a kernel; to hash messages use [`hash_many`](crate::hash_many).
-///
-/// ```
-/// use hashloom::Algorithm;
-/// use hashloom::kernels::{LaneStates, kernels};
-///
-/// // "abc" with its padding (FIPS 180-4 section 5.1.1) is one block; the last state is the digest.
-/// let mut block = [0; 64];
-/// block[..4].copy_from_slice(b"abc\x80");
-/// block[63] = 24;
-/// for kernel in kernels().filter(|kernel| kernel.is_available() && kernel.computes(Algorithm::Sha1)) {
-///     let mut states: LaneStates = kernel.start(Algorithm::Sha1)?;
-///     states.advance(&vec![block; kernel.lanes()]);
-///     assert_eq!(states.words(0).next(), Some(0xa999_3e36));
-/// }
-/// # Ok::<(), hashloom::kernels::KernelError>(())
-/// ```
-#[derive(Clone)]
-pub struct LaneStates {
-    kernel: Kernel,
-    block_nbytes: usize,
-    states: ffi::LaneStates,
-}
-
-impl LaneStates {
-    /// Advances lane `l` by the whole blocks in `blocks[l]`. All lanes get equally many blocks. This is one call of the
-    /// kernel.
-    ///
-    /// # Panics
-    ///
-    /// If `blocks` does not have [`Kernel::lanes`] entries, or they differ in length, or are not whole blocks.
-    pub fn advance<B: AsRef<[u8]>>(&mut self, blocks: &[B]) {
-        let (kernel, lanes, block_nbytes) = (self.kernel, self.kernel.lanes(), self.block_nbytes);
-        assert!(
-            blocks.len() == lanes,
-            "the kernel {kernel} has {lanes} lanes, but blocks for {} are given",
-            blocks.len()
-        );
-        let len = blocks[0].as_ref().len();
-        assert!(len % block_nbytes == 0, "{len} bytes are not whole blocks of {block_nbytes}");
-        assert!(blocks.iter().all(|blocks| blocks.as_ref().len() == len), "the lanes are given different lengths");
-        self.states.advance(blocks);
-    }
-
-    /// The words of the state in one lane: 5 or 8, of 32 or 64 bits.
-    ///
-    /// # Panics
-    ///
-    /// If the kernel has no such lane.
-    pub fn words(&self, lane: usize) -> impl Iterator<Item = u64> {
-        assert!(lane < self.kernel.lanes(), "the kernel {} has no lane {lane}", self.kernel);
-        self.states.words(lane)
-    }
-}
-
-impl fmt::Debug for LaneStates {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LaneStates({})", self.kernel)
     }
 }
 
@@ -470,7 +394,7 @@ impl fmt::Debug for Kernel {
     }
 }
 
-/// Why [`Kernel::hash_many`] or [`Kernel::start`] did nothing.
+/// Why [`Kernel::hash_many`] did nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelError {
