@@ -6,6 +6,8 @@
 use std::fmt;
 use std::io;
 
+use data_encoding::{BASE64, HEXLOWER};
+
 /// Bytes as text for a terminal: see [`shown`].
 #[derive(Clone, Copy)]
 pub struct Shown<'a>(&'a [u8]);
@@ -115,46 +117,22 @@ pub struct Hex<'a>(pub &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [0; 64];
-        self.0.chunks(text.len() / 2).try_for_each(|bytes| {
-            for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
-                pair.copy_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-            }
-            f.write_str(std::str::from_utf8(&text[..2 * bytes.len()]).map_err(|_| fmt::Error)?)
-        })
+        HEXLOWER.encode_display(self.0).fmt(f)
     }
 }
 
 /// The bytes that digits in hexadecimal, in lower case, stand for; the reverse of [`Hex`].
 pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let value = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| Some(value(pair[0])? << 4 | value(*pair.get(1)?)?)).collect()
+    HEXLOWER.decode(digits.as_bytes()).ok()
 }
 
-/// The letters of RFC 4648 section 4.
 /// Encodes bytes by RFC 4648 section 4, as S3 and `cksum --base64` write digests.
 ///
 /// ```
 /// assert_eq!(hashloom_files::text::base64(b"fooba"), "Zm9vYmE=");
 /// ```
 pub fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for i in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * i)) as usize % 64];
-            text.push(if i <= three.len() { letter.into() } else { '=' });
-        }
-    }
-    text
+    BASE64.encode(bytes)
 }
 
 #[cfg(test)]

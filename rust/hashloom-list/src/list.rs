@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
+use data_encoding::BASE64_NOPAD;
 use hashloom::{Algorithm, Hash};
 
 mod digest;
@@ -913,41 +914,15 @@ fn base64_ndigits(algorithm: Algorithm) -> usize {
 fn from_base64(algorithm: Algorithm, text: &[u8]) -> Option<Hash> {
     let (letters, padding) = text.split_at_checked((8 * algorithm.digest_nbytes()).div_ceil(6))?;
     let is_padded = text.len() == base64_ndigits(algorithm) && padding.iter().all(|&byte| byte == b'=');
-    from_letters(algorithm, letters, STANDARD).filter(|_| is_padded)
+    from_letters(algorithm, letters, &BASE64_NOPAD).filter(|_| is_padded)
 }
 
-/// The value of each letter of base64, or 64.
-type Letters = [u8; 256];
-
-const STANDARD: &Letters = &letters(b"+/");
-const URL_SAFE: &Letters = &letters(b"-_");
-
-const fn letters(last: &[u8; 2]) -> Letters {
-    const FIRST: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    let (mut values, mut i) = ([64; 256], 0);
-    while i < 64 {
-        let letter = if i < 62 { FIRST[i] } else { last[i - 62] };
-        values[letter as usize] = i as u8;
-        i += 1;
-    }
-    values
-}
-
-/// Reads a digest in base64 without padding. No branch depends on a letter, as none could be predicted.
-fn from_letters(algorithm: Algorithm, text: &[u8], letters: &Letters) -> Option<Hash> {
-    let nbytes = algorithm.digest_nbytes();
-    if text.len() != (8 * nbytes).div_ceil(6) {
-        return None;
-    }
-    let (mut bytes, mut wrong) = ([0; 66], 0);
-    for (four, three) in text.chunks(4).zip(bytes.chunks_exact_mut(3)) {
-        let value = |i: usize| four.get(i).map_or(0, |&letter| letters[usize::from(letter)]);
-        let all = [value(0), value(1), value(2), value(3)];
-        wrong |= all[0] | all[1] | all[2] | all[3];
-        let bits = all.iter().fold(0, |bits, &value| bits << 6 | u32::from(value));
-        three.copy_from_slice(&bits.to_be_bytes()[1..]);
-    }
-    (wrong < 64 && bytes[nbytes..].iter().all(|&byte| byte == 0)).then(|| Hash::new(algorithm, &bytes[..nbytes]))
+/// Reads a digest in base64 without padding.
+fn from_letters(algorithm: Algorithm, text: &[u8], letters: &data_encoding::Encoding) -> Option<Hash> {
+    let mut bytes = [0; 64];
+    let nbytes = letters.decode_len(text.len()).ok().filter(|&nbytes| nbytes == algorithm.digest_nbytes())?;
+    letters.decode_mut(text, &mut bytes[..nbytes]).ok()?;
+    Some(Hash::new(algorithm, &bytes[..nbytes]))
 }
 
 /// A name without escapes ends at a NUL, as in coreutils; an escaped name must not contain a NUL.

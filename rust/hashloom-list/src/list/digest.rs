@@ -7,10 +7,11 @@
 
 use std::fmt;
 
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 use hashloom::{Algorithm, Hash};
 
 use super::forms::{Sum, of_length};
-use super::{Crc, Entry, STANDARD, URL_SAFE, digest, from_letters, tag};
+use super::{Crc, Entry, digest, from_letters, tag};
 
 /// Fewer hexadecimal digits in a row may be a word, a date or a number.
 const WORD_NDIGITS: usize = 24;
@@ -213,7 +214,7 @@ fn all_of(ndigits: usize) -> impl Iterator<Item = Algorithm> {
 
 fn base64(algorithm: Algorithm, word: &str) -> Option<Hash> {
     let letters = word.trim_end_matches('=').as_bytes();
-    from_letters(algorithm, letters, STANDARD).or_else(|| from_letters(algorithm, letters, URL_SAFE))
+    from_letters(algorithm, letters, &BASE64_NOPAD).or_else(|| from_letters(algorithm, letters, &BASE64URL_NOPAD))
 }
 
 /// The first letter among digits that is none, `before` of which stand before these.

@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 
+use data_encoding::BASE64URL_NOPAD;
 use hashloom::Algorithm;
 use hashloom_files::paths::to_path;
 
-use super::URL_SAFE;
 use super::layout::{Apk, Columns, Fields, Jar, Layout, Record, Section, cells};
 use super::mtree::Mtree;
 use super::unread::{ignored, words};
@@ -490,7 +490,7 @@ fn record<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
             _ => None,
         };
     };
-    let digest = from_letters(algorithm, text, URL_SAFE);
+    let digest = from_letters(algorithm, text, &BASE64URL_NOPAD);
     let nbytes = if nbytes.is_empty() { Some(None) } else { number(&nbytes).map(Some) };
     let (Some(digest), Some(nbytes), false) = (digest, nbytes, name.is_empty()) else {
         return Some(Line::Unread(BadLine::Form { name: "record" }));
