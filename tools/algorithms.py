@@ -527,11 +527,11 @@ def page_names():
 
 
 WRITERS = {
-    "core/lib.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
+    "core/algorithms.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
     "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
-    "rust/hashloom/src/block_api.rs": [rust_cores],
-    "rust/hashloom/src/rustcrypto.rs": [rust_types],
-    "rust/hashloom/src/rustcrypto_mac.rs": [rust_macs],
+    "rust/hashloom/src/rows/cores.rs": [rust_cores],
+    "rust/hashloom/src/rows/types.rs": [rust_types],
+    "rust/hashloom/src/rows/macs.rs": [rust_macs],
     "rust/hashloom/tests/common/mod.rs": [rust_peers],
     "rust/hashloom/tests/all/rustcrypto.rs": [rust_oids],
     "rust/hashloom-manifest/src/line.rs": [rust_line_keys],

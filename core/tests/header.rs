@@ -2,7 +2,8 @@
 //! Every name of `hashloom.h` is bound, with the same number, and with the same fields.
 
 const HEADER: &str = include_str!("../include/hashloom.h");
-const BINDINGS: &str = include_str!("../lib.rs");
+const BINDINGS: &str =
+    concat!(include_str!("../lib.rs"), include_str!("../algorithms.rs"), include_str!("../rooms.rs"));
 
 /// The header without comments.
 fn code() -> String {

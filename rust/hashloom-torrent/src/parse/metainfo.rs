@@ -39,7 +39,7 @@ pub fn parse_bencode<'a>(bytes: &'a [u8]) -> Result<bencode::Document<'a>, Error
     })
 }
 
-/// The same as [`parse`] for the bencode of `nbytes` bytes.
+/// Reads a torrent of parsed bencode, and returns the place of its digests too. `nbytes`: the bytes of the whole input.
 pub fn parse_document(document: &bencode::Document<'_>, nbytes: usize) -> Result<(Torrent, Range<usize>), Error> {
     let reader = Reader::new(document.notes(), document.note_count());
     let root = document.root();
