@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hashloom::{Algorithm, Hash, Hasher, HmacKey};
 
-use super::Source;
+use super::{Source, Watched};
 use crate::lanes::Form;
 use crate::read::evidence::Doubt;
 use crate::read::stamp::Stamp;
@@ -156,6 +156,11 @@ impl FileError {
     pub(crate) fn unstable() -> FileError {
         let message = "the file changes while it is read; try again when nothing writes to it";
         FileError::Unstable(io::Error::other(message))
+    }
+
+    /// Whether the file changed while it was read, also if its bytes came by a [`Watched`].
+    pub fn is_unstable(&self) -> bool {
+        matches!(self, FileError::Unstable(_)) || Watched::has_changed(self.io())
     }
 
     /// The system's error.

@@ -27,7 +27,7 @@ use super::reading::{Bad, Listed, Reading};
 use super::sources::Sources;
 use super::summing::{nbytes_of, trouble};
 use super::text_lines::Lines;
-use super::verdict::{Counts, CountsJson, Rules, Verdict, json_line, summarize};
+use super::verdict::{Counts, Rules, Verdict, json_line, summarize};
 use super::{found, only};
 use crate::{Form, Parser, nearest};
 
@@ -103,9 +103,8 @@ impl Tally {
                     counts.nignored += 1;
                     return None;
                 }
-                let is_unstable = matches!(error, FileError::Unstable(_)) || Watched::has_changed(error.io());
-                *if is_unstable { &mut counts.nunstable } else { &mut counts.nunread } += 1;
-                return Some(if is_unstable { Verdict::Unstable } else { Verdict::Unread });
+                *if error.is_unstable() { &mut counts.nunstable } else { &mut counts.nunread } += 1;
+                return Some(Verdict::of_error(error));
             }
         };
         counts.nbytes += hashed.nbytes;
@@ -170,9 +169,8 @@ impl Checker<'_> {
         }
         let (counts, nunverified) = (&tally.counts, reading.nunverified);
         if rules.json {
-            let json = CountsJson::new(counts, nunverified);
-            let (bytes, bad_lines) = (counts.nbytes, reading.nbad);
-            let summary = Summary { list: Named::new("list", name), counts: json, bytes, bad_lines };
+            let (counts, bytes, bad_lines) = (Counts { nunverified, ..*counts }, counts.nbytes, reading.nbad);
+            let summary = Summary { list: Named::new("list", name), counts, bytes, bad_lines };
             console.print(|lines| json_line(lines, &summary));
         } else if !rules.status {
             self.summarize(list, name, &reading, &tally, forms.count());
@@ -342,7 +340,7 @@ impl Checker<'_> {
 struct Summary<'a> {
     #[serde(flatten)]
     list: Named<'a>,
-    counts: CountsJson,
+    counts: Counts,
     bytes: u64,
     bad_lines: u64,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use hashloom::Algorithm;
 use hashloom_files::paths::portable;
-use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
+use hashloom_files::{Event, Hashed, Method, Request, Source, Step, hash_steps};
 use hashloom_frame::quote::quoted;
 use hashloom_frame::work::Reading;
 
@@ -52,11 +52,10 @@ pub fn run(text: &str, path: PathBuf, json: bool, work: &Reading) -> Result<u8, 
                     found.remarks.into_iter().for_each(say);
                 }
                 Event::Hashed(_, Err(error)) => {
-                    let is_unstable = matches!(error, FileError::Unstable(_)) || Watched::has_changed(error.io());
                     console.message(&trouble(&name, error.io()));
                     let names: Vec<_> = expected.digests.iter().map(|(algorithm, _)| algorithm.to_string()).collect();
-                    tell(if is_unstable { Verdict::Unstable } else { Verdict::Unread }, &names);
-                    end = if is_unstable { End::Unstable } else { End::Wrong };
+                    tell(Verdict::of_error(&error), &names);
+                    end = End::of_error(&error);
                 }
                 Event::Note(()) => {}
             });

@@ -5,6 +5,7 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use hashloom_files::FileError;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_frame::exit::EXIT_INTERRUPTED;
 use hashloom_frame::exit::{EXIT_ERROR, EXIT_PIPE};
@@ -14,8 +15,8 @@ use hashloom_frame::progress::Bar;
 use hashloom_frame::text::reason;
 use hashloom_frame::work::tell_origin;
 
-/// How the work ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the work ended, from the best end to the worst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// All is right.
     Right,
@@ -34,12 +35,12 @@ impl End {
 
     /// Combines two ends: the worse counts.
     pub fn and(self, other: End) -> End {
-        match (self, other) {
-            (End::Cancelled, _) | (_, End::Cancelled) => End::Cancelled,
-            (End::Unstable, _) | (_, End::Unstable) => End::Unstable,
-            (End::Wrong, _) | (_, End::Wrong) => End::Wrong,
-            (End::Right, End::Right) => End::Right,
-        }
+        self.max(other)
+    }
+
+    /// The end of a file that could not be hashed.
+    pub fn of_error(error: &FileError) -> End {
+        if error.is_unstable() { End::Unstable } else { End::Wrong }
     }
 }
 

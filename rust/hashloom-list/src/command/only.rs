@@ -15,8 +15,7 @@ use std::sync::Arc;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::forms::Forms;
 use hashloom_files::paths::{portable, refused, to_path};
-use hashloom_files::{Event, FileError, Hashed, Method, Request, Source, Step, Watched, hash_steps};
-use hashloom_frame::json::Named;
+use hashloom_files::{Event, Hashed, Method, Request, Source, Step, Watched, hash_steps};
 use hashloom_frame::names::{self, with_suffix};
 use hashloom_frame::output::{Identity, folder};
 use hashloom_frame::printing::Console;
@@ -24,7 +23,6 @@ use hashloom_frame::quote::{for_terminal, quoted};
 use hashloom_frame::text::{display, failed};
 use hashloom_signature::PublicKey;
 use hashloom_signature::command::Trusted;
-use serde::Serialize;
 
 use super::checking::hint;
 use super::crc::Crcs;
@@ -33,7 +31,7 @@ use super::place::from_windows;
 use super::sources::Sources;
 use super::summing::trouble;
 use super::text_lines::{Lines, Parsed};
-use super::verdict::{Rules, Verdict, json_line};
+use super::verdict::{Rules, Verdict};
 use crate::{Crc, Entry, Parser, Place, escaped};
 
 /// Files that lists may name.
@@ -417,22 +415,24 @@ fn lasts(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     last.into_iter().chain(name.rsplit(|byte| matches!(byte, b'/' | b'\\')).next())
 }
 
-#[derive(Serialize)]
-struct Object<'a> {
-    #[serde(flatten)]
-    path: Named<'a>,
-    #[serde(flatten)]
-    list: Named<'a>,
-    algorithm: String,
-    state: &'static str,
-}
-
 /// A file, and the claims about it, each with the number of its list.
 struct Case {
     file: usize,
     wanted: Vec<Algorithm>,
     crcs: Option<Crcs>,
     claims: Vec<(usize, Claim)>,
+}
+
+impl Case {
+    fn new(file: usize, claims: Vec<(usize, Claim)>) -> Case {
+        let digests = claims.iter().flat_map(|(_, claim)| claim.digests.iter().map(|(algorithm, _)| *algorithm));
+        let mut wanted: Vec<Algorithm> = digests.collect();
+        wanted.sort_by_key(|algorithm| algorithm.name());
+        wanted.dedup();
+        let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.crcs.iter().copied()).collect();
+        let crcs = (!crcs.is_empty() || wanted.is_empty()).then(|| Crcs::new(crcs, None));
+        Case { file, wanted, crcs, claims }
+    }
 }
 
 /// Checks the files against all lists.
@@ -447,71 +447,84 @@ pub struct Only<'a> {
 
 impl Only<'_> {
     pub fn check(&self) -> End {
-        let Only { files, lists, ways, rules, options, console } = *self;
-        let subjects = Subjects::new(files);
-        let (mut end, mut cases, mut is_doubted) = (End::Right, Vec::new(), vec![false; files.len()]);
-        let mut wrong = |message: &[u8]| {
-            end = End::Wrong;
-            if !rules.status {
-                console.message(message);
-            }
-        };
-        cases.extend((0..files.len()).map(|file| Case { file, wanted: vec![], crcs: None, claims: vec![] }));
+        let Only { files, ways, rules, console, .. } = *self;
         // A file that is signed itself needs no signed list.
-        let is_signed: Vec<bool> = match ways.trusted {
-            Some(key) => files.iter().map(|file| with_suffix(file, key.suffix()).exists()).collect(),
-            None => vec![false; files.len()],
-        };
+        let is_signed = |file: &PathBuf| ways.trusted.is_some_and(|key| with_suffix(file, key.suffix()).exists());
+        let is_signed: Vec<bool> = files.iter().map(is_signed).collect();
+        let (cases, remarks, mut end) = self.read_lists(&is_signed);
+        for (file, _) in is_signed.iter().enumerate().filter(|(_, is_signed)| **is_signed) {
+            end = end.and(self.check_signature(file));
+        }
+        end = end.and(self.hash(cases));
+        for (list, remark) in remarks.into_iter().filter(|_| !rules.status && !rules.json) {
+            console.message(&[&quoted(&portable(list))[..], b": ", remark.as_bytes()].concat());
+        }
+        end
+    }
+
+    /// Says what is wrong.
+    fn wrong(&self, message: &[u8]) -> End {
+        if !self.rules.status {
+            self.console.message(message);
+        }
+        End::Wrong
+    }
+
+    /// Reads all lists. Returns what they say of each file, and remarks on the lists.
+    fn read_lists(&self, is_signed: &[bool]) -> (Vec<Case>, Vec<(&Path, String)>, End) {
+        let Only { files, lists, ways, .. } = *self;
         let without = Ways { trusted: None, ..ways };
         let ways = if is_signed.iter().all(|is_signed| *is_signed) { without } else { ways };
-        let mut remarks = Vec::new();
+        let subjects = Subjects::new(files);
+        let (mut end, mut remarks, mut is_doubted) = (End::Right, Vec::new(), vec![false; files.len()]);
+        let mut claims: Vec<Vec<(usize, Claim)>> = vec![Vec::new(); files.len()];
         for (number, list) in lists.iter().enumerate() {
             let evidence = match subjects.evidence(list, ways) {
                 Ok(evidence) => evidence,
                 Err(message) => {
-                    wrong(message.as_bytes());
+                    end = self.wrong(message.as_bytes());
                     continue;
                 }
             };
             if evidence.claims.iter().all(Vec::is_empty) && evidence.doubts.iter().all(Vec::is_empty) {
                 let name = files.first().map_or(String::new(), |file| display(file).to_string());
                 let what = if files.len() == 1 { &name[..] } else { "any of these files" };
-                wrong(format!("{}: it does not name {what}", display(list)).as_bytes());
+                end = self.wrong(format!("{}: it does not name {what}", display(list)).as_bytes());
             }
-            remarks.extend(evidence.remarks.into_iter().map(|remark| (list, remark)));
-            for (file, (claims, doubts)) in evidence.claims.into_iter().zip(evidence.doubts).enumerate() {
-                cases[file].claims.extend(claims.into_iter().map(|claim| (number, claim)));
+            remarks.extend(evidence.remarks.into_iter().map(|remark| (list.as_path(), remark)));
+            for (file, (found, doubts)) in evidence.claims.into_iter().zip(evidence.doubts).enumerate() {
+                claims[file].extend(found.into_iter().map(|claim| (number, claim)));
                 is_doubted[file] |= !doubts.is_empty();
-                doubts.iter().for_each(|doubt| wrong(doubt.as_bytes()));
+                doubts.iter().for_each(|doubt| end = self.wrong(doubt.as_bytes()));
             }
         }
-        for case in &mut cases {
-            let claims = &case.claims;
-            let digests = claims.iter().flat_map(|(_, claim)| claim.digests.iter().map(|(algorithm, _)| *algorithm));
-            case.wanted = digests.collect();
-            case.wanted.sort_by_key(|algorithm| algorithm.name());
-            case.wanted.dedup();
-            let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.crcs.iter().copied()).collect();
-            case.crcs = (!crcs.is_empty() || case.wanted.is_empty()).then(|| Crcs::new(crcs, None));
-            if claims.is_empty() && !is_doubted[case.file] && !is_signed[case.file] {
-                wrong(&[&quoted(&portable(&files[case.file]))[..], b": no list names it"].concat());
-            }
+        for file in (0..files.len()).filter(|&file| claims[file].is_empty() && !is_doubted[file] && !is_signed[file]) {
+            end = self.wrong(&[&quoted(&portable(&files[file]))[..], b": no list names it"].concat());
         }
-        if let Some(key) = self.ways.trusted {
-            for (file, _) in is_signed.iter().enumerate().filter(|(_, is_signed)| **is_signed) {
-                let signature = with_suffix(&files[file], key.suffix());
-                match signed(&files[file], key).and_then(|trusted| trusted.verify_in_place(&files[file])) {
-                    Ok(line) => {
-                        self.tell(file, Verdict::Ok, &signature, "signature", None);
-                        if !rules.quiet && !rules.status {
-                            console.message(line.as_bytes());
-                        }
-                    }
-                    Err(message) => wrong(message.as_bytes()),
+        let named = claims.into_iter().enumerate().filter(|(_, claims)| !claims.is_empty());
+        (named.map(|(file, claims)| Case::new(file, claims)).collect(), remarks, end)
+    }
+
+    /// Checks a file that is signed itself.
+    fn check_signature(&self, file: usize) -> End {
+        let Only { files, ways, rules, console, .. } = *self;
+        let Some(key) = ways.trusted else { return End::Right };
+        match signed(&files[file], key).and_then(|trusted| trusted.verify_in_place(&files[file])) {
+            Ok(line) => {
+                self.tell(file, Verdict::Ok, &with_suffix(&files[file], key.suffix()), "signature", None);
+                if !rules.quiet && !rules.status {
+                    console.message(line.as_bytes());
                 }
+                End::Right
             }
+            Err(message) => self.wrong(message.as_bytes()),
         }
-        let steps = cases.into_iter().filter(|case| !case.claims.is_empty()).map(|case| {
+    }
+
+    /// Reads each file once, for the digests of all claims.
+    fn hash(&self, cases: Vec<Case>) -> End {
+        let Only { files, lists, options, console, .. } = *self;
+        let steps = cases.into_iter().map(|case| {
             let path = files[case.file].clone();
             let source = match &case.crcs {
                 Some(crcs) => Source::reader(crcs.reader(path)),
@@ -520,21 +533,17 @@ impl Only<'_> {
             let methods: Arc<[Method]> = case.wanted.iter().map(|&algorithm| algorithm.into()).collect();
             Step::<Case, ()>::Hash(Request { source, methods, tag: case })
         });
+        let mut end = End::Right;
         let is_done = hash_steps(steps, options, |event| match event {
             Event::Hashed(Request { tag: case, .. }, Ok(hashed)) => end = end.and(self.judge(&case, &hashed)),
             Event::Hashed(Request { tag: case, .. }, Err(error)) => {
-                let has_changed = matches!(error, FileError::Unstable(_)) || Watched::has_changed(error.io());
-                let verdict = if has_changed { Verdict::Unstable } else { Verdict::Unread };
-                end = end.and(if has_changed { End::Unstable } else { End::Wrong });
+                end = end.and(End::of_error(&error));
                 console.message(&trouble(&portable(&files[case.file]), error.io()));
                 let (list, claim) = &case.claims[0];
-                self.tell(case.file, verdict, &lists[*list], &claim.algorithms(), None);
+                self.tell(case.file, Verdict::of_error(&error), &lists[*list], &claim.algorithms(), None);
             }
             Event::Note(()) => {}
         });
-        for (list, remark) in remarks.into_iter().filter(|_| !rules.status && !rules.json) {
-            console.message(&[&quoted(&portable(list))[..], b": ", remark.as_bytes()].concat());
-        }
         if is_done { end } else { End::Cancelled }
     }
 
@@ -596,9 +605,7 @@ impl Only<'_> {
         let (path, list) = (portable(&self.files[file]), portable(list));
         self.console.print(|lines| {
             if rules.json {
-                let (path, list) = (Named::new("path", &path), Named::new("list", &list));
-                let object = Object { path, list, algorithm: algorithm.replace(", ", ","), state: verdict.state() };
-                return json_line(lines, &object);
+                return verdict.write_json(lines, &path, Some(&list), algorithm.replace(", ", ","));
             }
             let name = elsewhere.map_or(Vec::new(), |name| [b", as ", &for_terminal(name, false)[..]].concat());
             let note = [algorithm.as_bytes(), b" of ", &for_terminal(&list, false), &name].concat();

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 
 use hashloom::Algorithm;
+use hashloom_files::FileError;
 use hashloom_frame::json::{Named, write_json};
 use hashloom_frame::printing::Console;
 use hashloom_frame::quote::for_terminal;
@@ -33,18 +34,28 @@ pub struct Rules {
     pub ignore_case: bool,
 }
 
-/// The number of files that came to each verdict.
-#[derive(Default)]
+/// The number of files that came to each verdict, in JSON under the words of the verdicts.
+#[derive(Clone, Copy, Default, Serialize)]
 pub struct Counts {
+    #[serde(rename = "ok")]
     pub nmatched: u64,
+    #[serde(rename = "failed")]
     pub nmismatched: u64,
+    #[serde(rename = "unread")]
     pub nunread: u64,
+    #[serde(rename = "unstable")]
     pub nunstable: u64,
     /// Missing files that were ignored.
+    #[serde(rename = "ignored")]
     pub nignored: u64,
+    /// Digests that were not compared.
+    #[serde(rename = "unverified")]
+    pub nunverified: u64,
     /// Bytes of the files that were read.
+    #[serde(skip)]
     pub nbytes: u64,
     /// The algorithm of the first line that did not match.
+    #[serde(skip)]
     pub mismatched: Option<Algorithm>,
 }
 
@@ -63,32 +74,10 @@ pub enum Verdict {
 struct Object<'a> {
     #[serde(flatten)]
     path: Named<'a>,
+    #[serde(flatten)]
+    list: Option<Named<'a>>,
     algorithm: String,
     state: &'static str,
-}
-
-/// The same as a field of a JSON object, with the number of digests that were not compared.
-#[derive(Serialize)]
-pub struct CountsJson {
-    ok: u64,
-    failed: u64,
-    unread: u64,
-    unstable: u64,
-    ignored: u64,
-    unverified: u64,
-}
-
-impl CountsJson {
-    pub fn new(counts: &Counts, nunverified: u64) -> CountsJson {
-        CountsJson {
-            ok: counts.nmatched,
-            failed: counts.nmismatched,
-            unread: counts.nunread,
-            unstable: counts.nunstable,
-            ignored: counts.nignored,
-            unverified: nunverified,
-        }
-    }
 }
 
 /// Appends a value and a newline.
@@ -99,15 +88,22 @@ pub fn json_line(into: &mut Vec<u8>, value: &impl Serialize) {
 }
 
 impl Verdict {
-    /// The word in JSON.
-    pub fn state(self) -> &'static str {
-        match self {
+    /// The verdict on a file that could not be hashed.
+    pub fn of_error(error: &FileError) -> Verdict {
+        if error.is_unstable() { Verdict::Unstable } else { Verdict::Unread }
+    }
+
+    /// Appends a JSON object, with the list that the verdict is by if that is told.
+    pub fn write_json(self, into: &mut Vec<u8>, name: &[u8], list: Option<&[u8]>, algorithm: String) {
+        let state = match self {
             Verdict::Ok => "ok",
             Verdict::Failed => "failed",
             Verdict::Changed => "changed",
             Verdict::Unread => "unread",
             Verdict::Unstable => "unstable",
-        }
+        };
+        let (path, list) = (Named::new("path", name), list.map(|list| Named::new("list", list)));
+        json_line(into, &Object { path, list, algorithm, state });
     }
 
     /// Appends `<name>: OK (<note>)`.
@@ -120,8 +116,7 @@ impl Verdict {
     /// The same for a name.
     pub fn write_named(self, into: &mut Vec<u8>, name: &[u8], algorithm: String, json: bool, quotes: bool) {
         if json {
-            let state = self.state();
-            return json_line(into, &Object { path: Named::new("path", name), algorithm, state });
+            return self.write_json(into, name, None, algorithm);
         }
         let shown = if quotes { for_terminal(name, true) } else { Cow::Borrowed(name) };
         // Unlike in sums, a backslash alone needs no escape.

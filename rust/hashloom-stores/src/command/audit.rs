@@ -16,7 +16,7 @@ use hashloom_frame::units::plural;
 use hashloom_list::command::format::name;
 use hashloom_list::command::front::End;
 use hashloom_list::command::summing::trouble;
-use hashloom_list::command::verdict::{Counts, CountsJson, Rules, Verdict, json_line, summarize};
+use hashloom_list::command::verdict::{Counts, Rules, Verdict, json_line, summarize};
 use serde::Serialize;
 
 /// The digest that a file should have.
@@ -52,12 +52,11 @@ pub struct Audit<'a> {
 pub struct Outcome {
     pub counts: Counts,
     pub nchanged: u64,
-    pub nunverified: u64,
 }
 
 #[derive(Serialize)]
 struct Summary {
-    counts: CountsJson,
+    counts: Counts,
     changed: u64,
     not_covered: u64,
     bytes: u64,
@@ -96,7 +95,7 @@ impl Audit<'_> {
                     return self.tell(&mut outcome, &name, "", Verdict::Failed);
                 }
                 Event::Note(Note::Unverified(message)) => {
-                    outcome.nunverified += 1;
+                    outcome.counts.nunverified += 1;
                     return say(&message);
                 }
                 Event::Note(Note::Unread(message)) => {
@@ -147,23 +146,22 @@ impl Audit<'_> {
 
     /// Prints the numbers. `nothing` is said if there was nothing to check.
     pub fn end(&self, outcome: &Outcome, nnot_covered: u64, nothing: &str) -> End {
-        let Outcome { counts, nchanged, nunverified } = outcome;
-        let is_empty =
-            counts.nmatched + counts.nmismatched + counts.nunread + counts.nunstable + nchanged + nunverified == 0;
-        if is_empty {
+        let Outcome { counts, nchanged } = *outcome;
+        let nfailed = counts.nmismatched + counts.nunread;
+        if counts.nmatched + nfailed + counts.nunstable + nchanged + counts.nunverified == 0 {
             self.console.message(nothing.as_bytes());
         }
         if self.rules.json {
-            let (json, changed, bytes) = (CountsJson::new(counts, *nunverified), *nchanged, counts.nbytes);
-            let summary = Summary { counts: json, changed, not_covered: nnot_covered, bytes };
+            let (changed, bytes) = (nchanged, counts.nbytes);
+            let summary = Summary { counts, changed, not_covered: nnot_covered, bytes };
             self.console.print(|lines| json_line(lines, &summary));
         } else if !self.rules.status {
-            summarize(self.console, self.rules, 0, 0, counts);
+            summarize(self.console, self.rules, 0, 0, &counts);
         }
         if counts.nunstable > 0 {
             return End::Unstable;
         }
-        End::of(counts.nmatched > 0 && counts.nmismatched + counts.nunread + nunverified == 0)
+        End::of(counts.nmatched > 0 && nfailed + counts.nunverified == 0)
     }
 
     /// Says how many there are of something, with the first of them.

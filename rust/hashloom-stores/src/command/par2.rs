@@ -130,13 +130,14 @@ pub fn check(file: File, list: &Path, folder: &Path, rules: Rules, options: &Opt
         }
     };
     console.begin_part();
-    let mut outcome = Outcome { nunverified: par2.undescribed as u64, ..Outcome::default() };
+    let mut outcome = Outcome::default();
+    outcome.counts.nunverified = par2.undescribed as u64;
     let cure = "check one of its volumes (*.vol*.par2), which repeat this";
     if par2.damaged > 0 {
         told(&format!("{} damaged", plural(par2.damaged, "packet") + if par2.damaged == 1 { " is" } else { " are" }));
     }
     if par2.undescribed > 0 {
-        say(&portable(list), &format!("it does not describe {}: {cure}", plural(outcome.nunverified, "file")));
+        say(&portable(list), &format!("it does not describe {}: {cure}", plural(outcome.counts.nunverified, "file")));
     }
     let mut files = Vec::new();
     for file in &par2.files {
@@ -145,7 +146,7 @@ pub fn check(file: File, list: &Path, folder: &Path, rules: Rules, options: &Opt
             about(&file.name, &format!("not opened, as a part of the name {why}"));
             audit.tell(&mut outcome, &file.name, MD5, Verdict::Unread);
         } else if file.blocks.is_none() {
-            outcome.nunverified += 1;
+            outcome.counts.nunverified += 1;
             say(&file.name, &format!("not verified: its list of blocks is missing or damaged; {cure}"));
         } else {
             files.push(file);

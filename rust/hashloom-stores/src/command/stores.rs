@@ -268,7 +268,7 @@ impl Audit<'_> {
         });
         let Some(mut outcome) = self.run(steps, &|_| false) else { return End::Cancelled };
         for (program, count) in &others.more {
-            outcome.nunverified += count;
+            outcome.counts.nunverified += count;
             self.say_some(&[], *count, "object", &format!("NOT verified, as their names cover more: use `{program}`"));
         }
         let [(among, namong), (rest, nrest)] = others.split();
