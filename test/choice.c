@@ -165,116 +165,71 @@ static uint64_t time_together(hl_isas isas, hl_body body, unsigned tune, const s
     return time;
 }
 
-/* The plan for messages of these lengths that nobody has: their bytes are never read. */
-static hl_slice unread[HLI_SHORT];
-static struct hli_plan plan_under(uint32_t choice, const hl_alg_info *alg, const hl_alg_info *again, int may_be_whole,
-                                  hl_messages *all, const size_t nbytes[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        unread[i] = (hl_slice){NULL, nbytes[i]};
-    *all = (hl_messages){.layout = HL_SLICES, .count = n, .base = unread};
-    return (struct hli_plan){.choice = choice, .first = {.alg = alg, .begin_stride = !may_be_whole},
-                             .second = {.alg = again}};
-}
-
-static enum hli_way way_of(uint32_t choice, const hl_alg_info *alg, const hl_alg_info *again, int may_be_whole,
-                           const size_t nbytes[], size_t n, struct hli_few *few)
-{
-    static uint8_t digests[1];
-    hl_messages all;
-    const struct hli_plan plan = plan_under(choice, alg, again, may_be_whole, &all, nbytes, n);
-
-    memset(few, 0, sizeof *few);
-    return hli_plan_few(&plan, &all, digests, 0, few);
-}
-
 /* The longest message of this number of blocks. */
 static size_t longest_of(const hl_alg_info *alg, size_t nblocks)
 {
     return nblocks * alg->block_nbytes - alg->block_nbytes + hli_longest_in_one_block(alg);
 }
 
-/* The remembered answer for two short messages is the one that weighing gives. */
-static void check_pairs(uint32_t choice)
+/* All groups of n messages of equally many blocks, as the driver asks for them. Returns their number. */
+static size_t groups_of(uint32_t word, const hl_alg_info *alg, size_t n, size_t nblocks, unsigned flags,
+                        struct hli_group groups[HLI_SHORT])
 {
-    for (size_t a = 0; a < hl_alg_count(); a++) {
-        const hl_alg_info *alg = hl_alg_at(a);
-        const size_t lengths[] = {0, longest_of(alg, 1), longest_of(alg, 2), 64};
-        int is_apart = 1;
-        struct hli_few few;
-        hl_messages all;
-        for (size_t at = 0; at < 4; at++)
-            is_apart &= way_of(choice, alg, NULL, 1, (const size_t[]){lengths[at], lengths[at]}, 2, &few) == HLI_APART;
-        const struct hli_plan plan = plan_under(choice, alg, NULL, 1, &all, lengths, 2);
-        CHECK(hli_plan_pair(&plan, &all) == is_apart, "%s: pairs are %d", alg->name, !is_apart);
-        const struct hli_plan longer =
-            plan_under(choice, alg, NULL, 1, &all, (const size_t[]){0, longest_of(alg, 2) + 1}, 2);
-        CHECK(!hli_plan_pair(&longer, &all), "%s: a long message is short", alg->name);
+    size_t ngroups = 0, left = n;
+
+    for (unsigned all = HLI_ARE_ALL; left > 0; all = 0) {
+        const struct hli_group group = hli_plan_group(word, alg, left, nblocks, flags | all);
+        groups[ngroups++] = group;
+        left = group.how == HLI_ONE || left <= group.kernel->nlanes ? 0 : left - group.kernel->nlanes;
     }
+    return ngroups;
 }
 
-/* Whether the groups are those of n messages, each by a kernel of the body that the choice allows. */
-static int are_groups(const struct hli_groups *groups, uint32_t choice, const hl_alg_info *alg, int may_be_whole,
-                      size_t n)
-{
-    size_t next = 0;
-
-    for (unsigned g = 0; g < groups->n; g++) {
-        const struct hli_group *group = &groups->at[g];
-        const hl_kernel *kernel = group->kernel;
-        const unsigned length = group->end - group->first;
-        const int is_right = group->how == HLI_ONE      ? kernel->nlanes == 1
-                             : group->how == HLI_BLOCKS ? length <= kernel->nlanes
-                                                        : may_be_whole && length <= kernel->nlanes &&
-                                                              kernel->nlanes > 1 && hli_whole_of(kernel) != NULL;
-        if (group->first != next || group->end <= next || kernel->body != alg->body ||
-            (kernel->isas & choice) == 0 || !is_right)
-            return 0;
-        next = group->end;
-    }
-    return next == n;
-}
-
-/* An answer remembered for one choice word is never given for another. */
-static void check_remembered(uint32_t choice, uint32_t scalar)
-{
-    static const size_t lengths[] = {1, 2, 3, 4, 7, 40, 100000};
-    static struct hli_few few, plain, again;
-
-    for (size_t a = 0; a < hl_alg_count(); a++)
-        for (size_t n = 2; n <= HLI_SHORT; n++)
-            for (size_t at = 0; at < 4 * sizeof lengths / sizeof lengths[0]; at++) {
-                const hl_alg_info *alg = hl_alg_at(a);
-                const int may_be_whole = (at & 1) != 0, is_known = (at & 2) != 0;
-                size_t nbytes[HLI_SHORT];
-                for (size_t i = 0; i < n; i++)
-                    nbytes[i] = is_known ? 64 : longest_of(alg, lengths[at / 4]);
-                const enum hli_way way = way_of(choice, alg, NULL, may_be_whole, nbytes, n, &few);
-                const enum hli_way other = way_of(scalar, alg, NULL, may_be_whole, nbytes, n, &plain);
-                const enum hli_way same = way_of(choice, alg, NULL, may_be_whole, nbytes, n, &again);
-                CHECK(same == way && (way != HLI_GROUPS || memcmp(&few, &again, sizeof few) == 0) &&
-                          other == (n <= HLI_FEW ? HLI_APART : HLI_MANY),
-                      "%s, %zu messages of %zu bytes: %d, then %d, then %d", alg->name, n, nbytes[0], (int)way,
-                      (int)other, (int)same);
-                CHECK(way != HLI_GROUPS || are_groups(&few.groups, choice, alg, may_be_whole, n),
-                      "%s, %zu messages of %zu bytes: wrong groups", alg->name, n, nbytes[0]);
-            }
-}
-
-/* The time of these groups. */
-static uint64_t time_of_groups(const struct hli_groups *groups, size_t nblocks, unsigned tune)
+/* The time of these groups of n messages. */
+static uint64_t time_of_groups(const struct hli_group groups[], size_t ngroups, size_t n, size_t nblocks,
+                               unsigned tune)
 {
     uint64_t time = 0;
 
-    for (unsigned g = 0; g < groups->n; g++) {
-        const struct hli_group *group = &groups->at[g];
-        const uint64_t ncalls = group->how == HLI_ONE ? (uint64_t)(group->end - group->first) : 1;
+    for (size_t g = 0; g < ngroups; g++) {
         size_t k = 0;
-        while (hl_kernel_at(k) != group->kernel)
+        while (hl_kernel_at(k) != groups[g].kernel)
             k++;
-        time += nblocks * rows[k].cost[tune] * ncalls;
+        time += nblocks * rows[k].cost[tune] * (groups[g].how == HLI_ONE ? n : 1);
+        n -= n < rows[k].nlanes ? n : rows[k].nlanes;
     }
     return time;
+}
+
+/* Each group is of a kernel of the body that the choice allows. An answer remembered for one choice word is never given
+ * for another. */
+static void check_remembered(uint32_t choice, uint32_t scalar)
+{
+    static const size_t nblocks[] = {1, 2, 3, 4, 7, 40, 100000};
+    struct hli_group groups[HLI_SHORT], plain[HLI_SHORT], again[HLI_SHORT];
+
+    for (size_t a = 0; a < hl_alg_count(); a++)
+        for (size_t n = 1; n <= HLI_SHORT; n++)
+            for (size_t at = 0; at < 4 * sizeof nblocks / sizeof nblocks[0]; at++) {
+                const hl_alg_info *alg = hl_alg_at(a);
+                const size_t most = hli_whole_nblocks(choice, alg), of = nblocks[at / 4];
+                const unsigned flags = ((at & 1) != 0 && of <= most ? HLI_MAY_BE_WHOLE : 0) |
+                                       ((at & 2) != 0 && of == 2 ? HLI_IS_KNOWN : 0);
+                const size_t ngroups = groups_of(choice, alg, n, of, flags, groups);
+                const size_t nplain = groups_of(scalar, alg, n, of, flags, plain);
+                int is_right = nplain == 1 && plain[0].how == HLI_ONE &&
+                               groups_of(choice, alg, n, of, flags, again) == ngroups;
+                for (size_t g = 0; g < ngroups; g++) {
+                    const hl_kernel *kernel = groups[g].kernel;
+                    is_right &= kernel == again[g].kernel && groups[g].how == again[g].how &&
+                                kernel->body == alg->body && (kernel->isas & choice) != 0 &&
+                                (kernel->nlanes == 1) == (groups[g].how == HLI_ONE) &&
+                                (groups[g].how != HLI_WHOLE ||
+                                 ((flags & HLI_MAY_BE_WHOLE) != 0 && hli_whole_of(kernel) != NULL));
+                }
+                CHECK(is_right, "%s, %zu messages of %zu blocks, flags %u: %zu groups", alg->name, n, of, flags,
+                      ngroups);
+            }
 }
 
 /* By the costs of each column, a few messages never take longer side by side than one after the other; and much shorter
@@ -288,16 +243,16 @@ static void check_few(hl_isas isas, uint32_t word)
         for (size_t a = 0; a < hl_alg_count(); a++)
             for (size_t n = 2; n <= HLI_FEW; n++)
                 for (size_t at = 0; at < NLENGTHS * NLENGTHS * NLENGTHS * NLENGTHS; at++) {
-                    const hl_alg_info *alg = hl_alg_at(a), *again = at % 3 == 0 ? hl_alg_find(HL_RIPEMD160) : NULL;
+                    const hl_alg_info *alg = hl_alg_at(a);
                     const uint32_t choice = (word & ~(7u << CHOICE_TUNE)) | tune << CHOICE_TUNE;
-                    const size_t once[HLI_FEW] = {1, 1, 1, 1};
-                    size_t nblocks[HLI_FEW], nbytes[HLI_FEW], rest = at;
-                    uint64_t apart = 0, together = 0;
-                    struct hli_few few;
+                    size_t nblocks[HLI_FEW], rest = at;
+                    hl_slice unread[HLI_FEW]; /* their bytes are never read */
+                    uint64_t apart = 0, together;
+                    struct hli_group groups[HLI_SHORT];
                     for (size_t i = 0; i < n; i++, rest /= NLENGTHS) {
                         const size_t inserted = lengths[rest % NLENGTHS];
                         size_t to = i;
-                        nbytes[i] = longest_of(alg, inserted);
+                        unread[i] = (hl_slice){NULL, longest_of(alg, inserted)};
                         for (; to > 0 && nblocks[to - 1] < inserted; to--) /* the longest first */
                             nblocks[to] = nblocks[to - 1];
                         nblocks[to] = inserted;
@@ -308,22 +263,25 @@ static void check_few(hl_isas isas, uint32_t word)
                         continue;
                     for (size_t i = 0; i < n; i++)
                         apart += nblocks[i] * least_cost(isas, alg->body, tune, 1);
-                    const enum hli_way way = way_of(choice, alg, again, 1, nbytes, n, &few);
-                    together = way != HLI_GROUPS ? time_together(isas, alg->body, tune, nblocks, n)
-                                                 : time_of_groups(&few.groups, nblocks[0], tune);
-                    if (again != NULL) {
-                        const size_t nagain = alg->digest_nbytes > 55 ? 2 : 1;
-                        apart += n * nagain * least_cost(isas, again->body, tune, 1);
-                        together += way != HLI_GROUPS ? nagain * time_together(isas, again->body, tune, once, n)
-                                                      : time_of_groups(&few.groups_again, nagain, tune);
+                    const int is_even = nblocks[0] == nblocks[n - 1];
+                    const unsigned flags = nblocks[0] <= hli_whole_nblocks(choice, alg) ? HLI_MAY_BE_WHOLE : 0;
+                    int is_apart;
+                    if (is_even) {
+                        const size_t ngroups = groups_of(choice, alg, n, nblocks[0], flags, groups);
+                        is_apart = groups[0].how == HLI_ONE;
+                        together = is_apart ? time_together(isas, alg->body, tune, nblocks, n)
+                                            : time_of_groups(groups, ngroups, n, nblocks[0], tune);
+                    } else {
+                        is_apart = hli_plan_apart(choice, alg, unread, n, nblocks[0]);
+                        together = time_together(isas, alg->body, tune, nblocks, n);
                     }
                     /* Groups save what each message takes beside its blocks: up to 60, and an eighth of a block. */
-                    CHECK(way == HLI_APART  ? apart <= together + together / 4 + 100
-                          : way == HLI_MANY ? together <= apart
-                                            : together <= apart + n * 60 + apart / 8,
-                          "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, way %d",
+                    CHECK(is_apart  ? apart <= together + together / 4 + 100
+                          : is_even ? together <= apart + n * 60 + apart / 8
+                                    : together <= apart,
+                          "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, %d",
                           alg->name, tune, n, nblocks[0], (unsigned long long)apart, (unsigned long long)together,
-                          (int)way);
+                          is_apart);
                 }
 }
 
@@ -528,7 +486,6 @@ int main(int argc, char **argv)
         CHECK(hl_restrict(isas) == HL_OK && hl_isas_allowed() == isas, "not taken");
         check_chosen(isas, features);
         check_few(isas, __real_hli_choice());
-        check_pairs(__real_hli_choice());
         check_remembered(__real_hli_choice(), scalar);
         check_groups(pool);
     }

@@ -12,7 +12,7 @@
  * ends otherwise, and beside others it is hashed in lanes.
  */
 #include "blake3.h"
-#include "job.h"
+#include "check.h"
 #include "one.h"
 
 enum { CV_NBYTES = 32, DEPTH = 54 };

@@ -531,14 +531,8 @@ HLI_INLINE void hli_burn(size_t nbytes)
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* hli_hash for rows that digests overlap. `begin`: streams that hold bytes, or a tree's; else NULL. HL_EJOB if a digest
- * overlaps the row behind its own. Changes plan and rows. */
-HLI_HIDDEN hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
-                                       size_t begin_stride, hl_messages *rows);
-/* Hashes short messages of one length that continue one stream, from `first` on: copies of the stream's held bytes and
- * of a message are whole messages. Returns their number; 0: too few or too long. */
-HLI_HIDDEN size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
-                                  size_t first);
+/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. */
+HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
 /* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);

@@ -5,7 +5,7 @@
  * hashloom.h has the format. Every stream has only one form: an imported stream is exported as the same bytes. The
  * import therefore checks each byte, including those it could skip.
  */
-#include "job.h"
+#include "check.h"
 
 enum { HEAD_NBYTES = 16 };
 

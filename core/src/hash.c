@@ -1,3 +1,19 @@
+/* hash.c: whole messages: one by one, a few in groups, rows in step, others through a window.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Few messages: plan.c names the groups. Rows and many short messages fill all lanes in step: messages with equally
+ * many blocks begin, advance and end together, and their states stay in the kernel's layout. All others wait in a
+ * window on the stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are
+ * collected and hashed with full lanes (lanes.c).
+ */
+#include "one.h"
+
+enum {
+    SHORT_NBLOCKS = 2,
+    SHARED = 8 /* messages for which a schedule of their common padding pays */
+};
+
 /* hash.c: whole messages: a few by their plan, more in step with others of their shape or through a window.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
@@ -7,12 +23,6 @@
  * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
  * hashed with full lanes (lanes.c).
  */
-#include "blake3.h"
-#include "one.h"
-#include "registry.h"
-
-enum { SHORT_NBLOCKS = 2 };
-
 /* ---- In step --------------------------------------------------------------------------------------------------- */
 
 /* Messages as four columns, the form that kernels and padding functions take. */
@@ -111,7 +121,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
             if (description != described)
                 whole = hli_describe(pass, nblocks, is_one_length,
                                      is_block ? shared_padding(step, alg, kernel, pass->begin_nbytes + most,
-                                                               all->count - next >= 8)
+                                                               all->count - next >= SHARED)
                                               : NULL);
             described = description;
         }
@@ -142,12 +152,12 @@ static HLI_NOINLINE size_t hash_wholes(struct hli_ends *ends, const hl_kernel *k
 }
 
 static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel *kernel, struct step *step,
-                                       const struct batch *batch, size_t first, size_t end)
+                                          const struct batch *batch, size_t first, size_t end, size_t shape)
 {
     const struct hli_pass *pass = &ends->plan->first;
     const hl_alg_info *alg = pass->alg;
     const unsigned nlanes = kernel->nlanes, n = end - first < nlanes ? (unsigned)(end - first) : nlanes;
-    const size_t shape = batch->shapes[first], nblocks = shape >> 2, nwhole = nblocks * hli_block_nbytes(alg);
+    const size_t nblocks = shape >> 2, nwhole = nblocks * hli_block_nbytes(alg);
     const uint64_t ndone = pass->begin_nbytes + nwhole;
     const enum hli_ending_kind kind = shape & 3;
     const unsigned nlast = kind == HLI_TWO_BLOCKS ? 2 : 1;
@@ -164,7 +174,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
         hli_may_be_whole(pass)) {
         const int is_one_length = kind == HLI_PADDING_ONLY;
         const void *const of_padding =
-            is_one_length && nblocks == 1 ? shared_padding(step, alg, kernel, ndone, end - first >= 8) : NULL;
+            is_one_length && nblocks == 1 ? shared_padding(step, alg, kernel, ndone, end - first >= SHARED) : NULL;
         const struct hli_whole whole = hli_describe(pass, hli_shape_nblocks(shape), is_one_length, of_padding);
         uint8_t *digests[HLI_LANES];
         hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
@@ -187,7 +197,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
     }
 
     if (kind == HLI_PADDING_ONLY) {
-        schedule = shared_padding(step, alg, kernel, ndone, first + n < end && end - first >= 8);
+        schedule = shared_padding(step, alg, kernel, ndone, first + n < end && end - first >= SHARED);
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = step->padding;
     } else {
@@ -327,10 +337,8 @@ static void sort_batch(struct batch *batch, size_t n)
     }
 }
 
-/* `wide`: the best kernel for this number of long messages. The window is empty, and stays unused if all messages have
- * one length and fit. */
-static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all,
-                                  struct window *window)
+/* Messages of any lengths. `wide`: the best kernel for this number of long messages. */
+static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
@@ -341,15 +349,17 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
     struct hli_ends ends;
     struct step step;
     struct batch batch;
+    struct window window; /* stays unused if all messages have one length and fit */
     size_t next = 0, nkept = 0, kept_differ = 0; /* batch[0 .. nkept - 1] wait for others of their shape */
     int window_used = 0;
 
     hli_ends_init(&ends, plan, all->count, wide);
     step.padded_nbytes = UINT64_MAX;
-    while (next < all->count || window->n > 0) {
+    window.n = 0;
+    while (next < all->count || window.n > 0) {
         if (wide_whole != NULL) { /* also after messages of other shapes */
             next += hash_wholes(&ends, wide_whole, &step, all, next);
-            if (next == all->count && nkept == 0 && window->n == 0)
+            if (next == all->count && nkept == 0 && window.n == 0)
                 break;
         }
         /* With fewer messages the ones left over at the end cost what the others gain, and the choice takes 20 to 35
@@ -357,7 +367,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
         if (wide_short == NULL)
             wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
 
-        const size_t room = capacity - window->n - nkept, left = all->count - next, nnew = left < room ? left : room;
+        const size_t room = capacity - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
         const size_t n = nkept + nnew;
         const int more = nnew < left;
         int is_sorted = 0;
@@ -381,7 +391,7 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
             while (end < n && batch.shapes[end] == shape)
                 end++;
             const int is_ending = shape >> 2 == 0;
-            const int nothing_else = !more && (is_ending || (end - i == n && window->n == 0));
+            const int nothing_else = !more && (is_ending || (end - i == n && window.n == 0));
             while (i < end) {
                 const int is_short = is_ending || (shape >> 2 <= SHORT_NBLOCKS && end - i >= wide_short->nlanes);
                 const int is_whole = wide_whole != NULL && hli_shape_nblocks(shape) <= whole_nblocks;
@@ -389,36 +399,57 @@ static HLI_NOINLINE void hash_all(const struct hli_plan *plan, const hl_kernel *
                 if (end - i < best->nlanes && !nothing_else)
                     break;
                 const int fits = end - i > HLI_LANES || end - i == all->count || (end - i) % best->nlanes == 0;
-                i += hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, end - i), &step, &batch, i, end);
+                i += hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, end - i), &step, &batch, i, end, shape);
             }
             for (; i < end; i++) {
                 if (!is_ending) {
-                    join_window(pass, window, &batch, i);
+                    join_window(pass, &window, &batch, i);
                     continue;
                 }
                 move_message(&batch, nkept++, i); /* never overwrites a message still to come: nkept <= i */
                 kept_differ |= shape ^ batch.shapes[0];
             }
         }
-        if (window->n > 0) {
-            run_window(&ends, window, more);
+        if (window.n > 0) {
+            run_window(&ends, &window, more);
             window_used = 1;
         }
     }
     hli_ends_close(&ends);
     if (plan->is_secret && window_used) /* the only secrets in this frame; the rest is pointers and lengths */
-        hli_wipe(&window->states, sizeof window->states);
+        hli_wipe(window.states, sizeof window.states);
     hli_forget(plan, all->count, wide);
 }
 
-/* Not inlined: calls that need no window have no room for one on the stack. */
-static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
+/* Rows: all take equally many blocks. `wide`: the best kernel for this number of long messages. */
+static HLI_NOINLINE void hash_even(const struct hli_plan *plan, const hl_kernel *wide, const hl_messages *all)
 {
-    struct window window;
+    const struct hli_pass *pass = &plan->first;
+    const size_t shape = hli_shape_of(pass->alg, all->nbytes), count = all->count;
+    const hl_kernel *const whole = hli_kernel_whole(plan, pass, count, wide);
+    const int is_short = shape >> 2 <= SHORT_NBLOCKS && count > HLI_WINDOW;
+    const hl_kernel *const best = is_short ? hli_kernel_short(plan, pass) : wide;
+    struct hli_ends ends;
+    struct step step;
+    struct batch batch;
 
-    window.n = 0;
-    hash_all(plan, wide, all, &window);
+    hli_ends_init(&ends, plan, count, wide);
+    step.padded_nbytes = UINT64_MAX;
+    size_t first = whole == NULL ? 0 : hash_wholes(&ends, whole, &step, all, 0);
+    while (first < count) {
+        const size_t left = count - first, n = left < HLI_WINDOW ? left : HLI_WINDOW;
+        fetch(pass->alg, all, first, n, &batch, 0);
+        for (size_t i = 0; i < n;) {
+            const int fits = n - i > HLI_LANES || n - i == count || (n - i) % best->nlanes == 0;
+            i += hash_in_step(&ends, fits ? best : hli_kernel(plan, pass, n - i), &step, &batch, i, n, shape);
+        }
+        first += n;
+    }
+    hli_ends_close(&ends);
+    hli_forget(plan, count, wide);
 }
+
+/* ---- Few messages ------------------------------------------------------------------------------------------------ */
 
 /* One message after the other. */
 static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all)
@@ -434,51 +465,65 @@ static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel
     }
 }
 
-/* A group by its kernel's function for whole messages. */
-static HLI_NOINLINE void hash_whole(const struct hli_group *group, const struct hli_pass *pass, struct hli_few *few,
-                                    size_t nblocks)
-{
-    const hl_kernel *kernel = group->kernel;
-    const void *schedule = kernel->scheduled == NULL ? NULL : few->schedule;
-    const struct hli_whole whole = hli_describe(pass, nblocks, few->is_one_length, schedule);
-    const size_t first = group->first, nbytes = few->nbytes[first];
-    const uint8_t *const data = few->data[first];
-    uint8_t idle[HL_DIGEST_MAX_NBYTES];
+/* Messages of equally many blocks, for one pass. */
+struct few {
+    const struct hli_pass *pass;
+    size_t nblocks;
+    unsigned flags; /* of hli_plan_group */
+    int is_one_length;
+    const void *schedule; /* of their last block, if it is known */
+    uint8_t *digests;
+    size_t digest_stride;
+    struct hli_whole whole; /* for functions for whole messages: with that schedule */
+};
 
-    for (size_t at = group->end; at < first + kernel->nlanes; at++) { /* idle lanes hash the first message */
-        few->data[at] = data;
-        few->nbytes[at] = nbytes;
-        few->digests[at] = idle;
-    }
-    hli_row_of(kernel)->whole(&whole, few->data + first, few->nbytes + first, few->digests + first);
+/* What hli_plan_group is told. */
+HLI_INLINE unsigned flags_of(uint32_t word, const struct hli_pass *pass, size_t nblocks, const void *schedule)
+{
+    return (schedule != NULL ? HLI_IS_KNOWN : 0) |
+           (hli_may_be_whole(pass) && nblocks <= hli_whole_nblocks(word, pass->alg) ? HLI_MAY_BE_WHOLE : 0);
 }
 
-/* A group by any kernel of several lanes. The last two blocks are copied and padded, or all share one padding. */
-static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct hli_pass *pass,
-                                     struct hli_edges edges, const struct hli_few *few, size_t nblocks)
+/* The last block's schedule, if it is known. `most`: bytes in the longest message. */
+HLI_INLINE const void *schedule_of(const struct hli_pass *pass, size_t most, int is_one_length)
 {
-    const hl_kernel *kernel = group->kernel;
+    return is_one_length && pass->begin_nbytes == 0 ? hli_known_schedule(pass->alg, most) : NULL;
+}
+
+/* The next group of `left` messages. */
+HLI_INLINE struct hli_group next_group(uint32_t word, const struct few *few, size_t left, unsigned are_all)
+{
+    return hli_plan_group(word, few->pass->alg, left < HLI_SHORT ? left : HLI_SHORT, few->nblocks,
+                          few->flags | are_all);
+}
+
+/* A group by any kernel of several lanes: messages first .. first + n - 1. The last two blocks are copied and padded,
+ * or all share one padding. */
+static HLI_NOINLINE void hash_blocks(const hl_kernel *kernel, struct hli_edges edges, const struct few *few,
+                                     size_t first, unsigned n, const uint8_t *const data[], const size_t nbytes[],
+                                     uint8_t *const digests[])
+{
+    const struct hli_pass *pass = few->pass;
     const hl_alg_info *alg = pass->alg;
-    const size_t first = group->first;
-    const int is_shared = few->is_one_length && hli_rest_of_block(alg, few->nbytes[0]) == 0;
-    const unsigned nlanes = kernel->nlanes, n = group->end - group->first, npadded = is_shared ? 1 : n;
-    const unsigned nlast = is_shared || nblocks == 1 || !hli_is_strengthened(alg) ? 1 : 2;
-    const size_t nwhole = (nblocks - nlast) * hli_block_nbytes(alg);
+    const int is_shared = few->is_one_length && hli_rest_of_block(alg, nbytes[0]) == 0;
+    const unsigned nlanes = kernel->nlanes, npadded = is_shared ? 1 : n;
+    const unsigned nlast = is_shared || few->nblocks == 1 || !hli_is_strengthened(alg) ? 1 : 2;
+    const size_t nwhole = (few->nblocks - nlast) * hli_block_nbytes(alg);
     union hli_lane_states states;
     struct hli_tails tails;
     const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
     size_t nrests[HLI_LANES];
-    unsigned l = 0;
 
-    do { /* idle lanes work on the first message */
-        const size_t at = l < n ? first + l : first;
-        hli_load_lane(alg, &states, nlanes, l, hli_begin_of(pass, at));
-        msg[l] = few->data[at];
-        rests[l] = hli_after(few->data[at], nwhole);
-        nrests[l] = few->nbytes[at] - nwhole;
-    } while (++l < nlanes);
+    if (pass->begin_stride == 0)
+        hli_splat_lanes(alg, &states, nlanes, pass->begin);
+    for (unsigned l = 0; l < nlanes; l++) {
+        if (pass->begin_stride != 0)
+            hli_load_lane(alg, &states, nlanes, l, hli_begin_of(pass, l < n ? first + l : first));
+        rests[l] = hli_after(data[l], nwhole);
+        nrests[l] = nbytes[l] - nwhole;
+    }
     if (nwhole != 0)
-        hli_advance_lanes(kernel, alg, &states, msg, nblocks - nlast);
+        hli_advance_lanes(kernel, alg, &states, data, few->nblocks - nlast);
     if (few->schedule != NULL && kernel->scheduled != NULL) {
         kernel->scheduled(&states, few->schedule);
     } else {
@@ -486,347 +531,185 @@ static HLI_NOINLINE void hash_blocks(const struct hli_group *group, const struct
         hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
         hli_advance_last(kernel, alg, &states, msg, nlast);
     }
-    hli_write_digests(edges, kernel, alg, &states, n, few->digests + first);
+    hli_write_digests(edges, kernel, alg, &states, n, digests);
 }
 
-/* One pass over few messages. Returns an upper bound of the stack that it took. */
-static HLI_NOINLINE size_t hash_groups(const struct hli_plan *plan, const struct hli_pass *pass,
-                                       const struct hli_groups *groups, struct hli_few *few, size_t nblocks)
+/* One pass, in groups, of which one is given. Returns an upper bound of the stack that it took, if is_secret. `layout`
+ * is a literal. */
+HLI_INLINE size_t hash_groups(unsigned layout, uint32_t word, int is_secret, const struct few *few,
+                              struct hli_group group, const hl_messages *all)
 {
     enum { OWN = 160, ONE = HLI_ONE_NBYTES, BLOCKS = 4480, WHOLE = 160 }; /* frames */
-    static const uint16_t frames[] = {[HLI_ONE] = ONE, [HLI_BLOCKS] = BLOCKS, [HLI_WHOLE] = WHOLE};
-    size_t most = 0;
+    static const uint16_t frames[] = {[HLI_ONE] = ONE + OWN, [HLI_BLOCKS] = BLOCKS + OWN, [HLI_WHOLE] = WHOLE + OWN};
+    const struct hli_pass *pass = few->pass;
+    const hl_alg_info *alg = pass->alg;
+    const uint8_t *data[HLI_LANES];
+    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
+    size_t nbytes[HLI_LANES], most = 0;
 
-    for (unsigned g = 0; g < groups->n; g++) {
-        const struct hli_group *group = &groups->at[g];
-        const size_t stack = hli_stack_of(group->kernel) + frames[group->how] + OWN;
-        most = stack > most ? stack : most;
-        switch ((enum hli_how)group->how) {
-        case HLI_ONE:
-            for (size_t i = group->first; i < group->end; i++)
-                hli_hash_one(group->kernel, pass->alg, hli_begin_of(pass, i), pass->begin_nbytes, few->data[i],
-                             few->nbytes[i], few->digests[i]);
-            break;
-        case HLI_BLOCKS: hash_blocks(group, pass, hli_choose_edges(plan->choice), few, nblocks); break;
-        case HLI_WHOLE: hash_whole(group, pass, few, nblocks); break;
+    for (size_t first = 0;;) {
+        const size_t left = all->count - first;
+        const hl_kernel *const kernel = group.kernel;
+        if (is_secret) {
+            const size_t stack = hli_stack_of(kernel) + frames[group.how];
+            most = stack > most ? stack : most;
         }
+        if (group.how == HLI_ONE) {
+            for (; first < all->count; first++) {
+                const hl_slice message = hli_message_at(layout, all, first);
+                hli_hash_one(kernel, alg, hli_begin_of(pass, first), pass->begin_nbytes, message.data, message.nbytes,
+                             few->digests + first * few->digest_stride);
+            }
+            break;
+        }
+        const size_t nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
+        uint8_t *digest = few->digests + first * few->digest_stride;
+        size_t l = 0;
+        for (; l < n; l++, digest += few->digest_stride) {
+            const hl_slice message = hli_message_at(layout, all, first + l);
+            data[l] = message.data;
+            nbytes[l] = message.nbytes;
+            to[l] = digest;
+        }
+        for (; l < nlanes; l++) { /* idle lanes hash the first message */
+            data[l] = data[0];
+            nbytes[l] = nbytes[0];
+            to[l] = idle;
+        }
+        if (group.how == HLI_WHOLE && few->schedule != NULL && kernel->scheduled == NULL) {
+            const struct hli_whole whole = hli_describe(pass, few->nblocks, few->is_one_length, NULL);
+            hli_row_of(kernel)->whole(&whole, data, nbytes, to);
+        } else if (group.how == HLI_WHOLE) {
+            hli_row_of(kernel)->whole(&few->whole, data, nbytes, to);
+        } else {
+            hash_blocks(kernel, hli_choose_edges(word), few, first, (unsigned)n, data, nbytes, to);
+        }
+        first += n;
+        if (first == all->count)
+            break;
+        group = next_group(word, few, all->count - first, 0);
     }
     return most;
 }
 
-/* Hashes 2 to HLI_SHORT messages by their plan. Returns 0, with nothing done, if the plan is HLI_MANY. */
-static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
+HLI_INLINE size_t hash_pass(uint32_t word, int is_secret, const struct few *few, struct hli_group group,
+                                     const hl_messages *all)
 {
-    const hl_alg_info *alg = plan->first.alg, *again = plan->second.alg;
-    uint8_t inner[HLI_SHORT][HL_DIGEST_MAX_NBYTES];
-    struct hli_few few;
-    const enum hli_way way = again == NULL ? hli_plan_few(plan, all, plan->digests, plan->digest_stride, &few)
-                                           : hli_plan_few(plan, all, inner[0], sizeof inner[0], &few);
-
-    if (way == HLI_MANY)
-        return 0;
-    if (way == HLI_APART) {
-        const hl_kernel *kernel = hli_choose_one(plan->choice, hli_body(alg));
-        hash_apart(plan, kernel, all);
-        hli_forget(plan, 1, kernel);
-        return 1;
-    }
-    if (again == NULL && few.groups.n == 1 && few.groups.at[0].how == HLI_WHOLE && !plan->is_secret) {
-        hash_whole(&few.groups.at[0], &plan->first, &few, few.nblocks);
-        return 1;
-    }
-    size_t stack = hash_groups(plan, &plan->first, &few.groups, &few, few.nblocks);
-    if (again != NULL) {
-        for (size_t i = 0; i < all->count; i++) {
-            few.data[i] = inner[i];
-            few.nbytes[i] = alg->digest_nbytes;
-            few.digests[i] = plan->digests + i * plan->digest_stride;
-        }
-        few.is_one_length = 1;
-        few.schedule = NULL;
-        const size_t stack_again = hash_groups(plan, &plan->second, &few.groups_again, &few, few.nblocks_again);
-        stack = stack_again > stack ? stack_again : stack;
-    }
-    if (plan->is_secret) { /* the digests are the only secrets in this frame; the rest is pointers and lengths */
-        if (again != NULL)
-            hli_wipe(inner, all->count * sizeof inner[0]);
-        hli_burn(stack);
-    }
-    return 1;
+    return all->layout == HL_ROWS ? hash_groups(HL_ROWS, word, is_secret, few, group, all)
+                                  : hash_groups(HL_SLICES, word, is_secret, few, group, all);
 }
 
-enum { NODES = 64 };
+/* Two passes. `few` has the first. */
+static HLI_NOINLINE void hash_few_again(const struct hli_plan *plan, const hl_messages *all, struct few *few,
+                                        struct hli_group group)
+{
+    const struct hli_pass *second = &plan->second;
+    const size_t count = all->count, digest_nbytes = plan->first.alg->digest_nbytes;
+    const size_t nblocks = hli_ending_nblocks(second->alg, digest_nbytes);
+    const void *const schedule = schedule_of(second, digest_nbytes, 1);
+    uint8_t inner[HLI_SHORT][HL_DIGEST_MAX_NBYTES];
+    const hl_messages digests = {HL_ROWS, 0, count, inner, sizeof inner[0], digest_nbytes};
+    const struct few again = {second, nblocks, flags_of(plan->choice, second, nblocks, schedule), 1, schedule,
+                              plan->digests, plan->digest_stride, hli_describe(second, nblocks, 1, schedule)};
 
-/* `layout` is a literal. The first message takes one block or two. */
-HLI_INLINE size_t hash_straight_layout(unsigned layout, const struct hli_plan *plan, const hl_messages *all)
+    few->digests = inner[0];
+    few->digest_stride = sizeof inner[0];
+    const size_t stack = hash_pass(plan->choice, plan->is_secret, few, group, all);
+    const struct hli_group group_again = next_group(plan->choice, &again, count, HLI_ARE_ALL);
+    const size_t stack_again = hash_pass(plan->choice, plan->is_secret, &again, group_again, &digests);
+    if (plan->is_secret) { /* the digests are the only secrets in this frame; the rest is pointers and lengths */
+        hli_wipe(inner, count * sizeof inner[0]);
+        hli_burn(stack > stack_again ? stack : stack_again);
+    }
+}
+
+/* Whether the second pass over so many messages, if there is one, goes one by one. */
+HLI_INLINE int is_again_apart(const struct hli_plan *plan, size_t count)
+{
+    const struct hli_pass *second = &plan->second;
+
+    if (second->alg == NULL)
+        return 1;
+    const size_t digest_nbytes = plan->first.alg->digest_nbytes;
+    const size_t nblocks = hli_ending_nblocks(second->alg, digest_nbytes);
+    const unsigned flags = flags_of(plan->choice, second, nblocks, schedule_of(second, digest_nbytes, 1));
+    return hli_plan_group(plan->choice, second->alg, count, nblocks, flags | HLI_ARE_ALL).how == HLI_ONE;
+}
+
+/* Hashes 2 to HLI_SHORT messages by plan.c's groups. Returns 0, with nothing done, if they go another way. */
+static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
     const hl_alg_info *alg = pass->alg;
-    const size_t count = all->count, stride = plan->digest_stride;
+    const size_t count = all->count;
+    const uint32_t word = plan->choice;
     size_t least = all->nbytes, most = all->nbytes;
-    const uint8_t *data[HLI_LANES];
-    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
-    size_t nbytes[HLI_LANES], done = 0;
 
-    if (layout != HL_ROWS) {
-        least = SIZE_MAX;
-        most = 0;
-        for (size_t i = 0; i < count; i++) {
-            const size_t n = hli_message_at(layout, all, i).nbytes;
-            least = n < least ? n : least;
-            most = n > most ? n : most;
+    if (all->layout != HL_ROWS) {
+        const hl_slice *const slices = all->base;
+        least = most = slices[0].nbytes;
+        for (size_t i = 1; i < count; i++) {
+            least = slices[i].nbytes < least ? slices[i].nbytes : least;
+            most = slices[i].nbytes > most ? slices[i].nbytes : most;
         }
     }
-    const size_t longest = hli_longest_in_one_block(alg), nblocks = 1 + (least > longest);
-    const int is_one_length = least == most;
-    const void *known = is_one_length ? hli_known_schedule(alg, most) : NULL;
-    if (most > longest + (nblocks - 1) * hli_block_nbytes(alg))
+    const size_t nblocks = hli_padded_nblocks(alg, most);
+    const int is_one_length = least == most, is_even = is_one_length || hli_padded_nblocks(alg, least) == nblocks;
+    if (!is_even && (count > HLI_FEW || !hli_plan_apart(word, alg, all->base, count, nblocks)))
         return 0;
-    while (done < count) {
-        const size_t left = count - done, nplanned = left < HLI_SHORT ? left : HLI_SHORT;
-        const hl_kernel *kernel = hli_plan_whole(plan->choice, hli_body(alg), nplanned, nblocks, known != NULL);
-        if (kernel == NULL)
-            break;
-        const struct hli_whole whole =
-            hli_describe(pass, nblocks, is_one_length, kernel->scheduled == NULL ? NULL : known);
-        for (unsigned l = 0; l < kernel->nlanes; l++) { /* idle lanes hash the first message */
-            const size_t at = l < left ? done + l : done;
-            const hl_slice message = hli_message_at(layout, all, at);
-            data[l] = message.data;
-            nbytes[l] = message.nbytes;
-            to[l] = l < left ? plan->digests + at * stride : idle;
-        }
-        hli_row_of(kernel)->whole(&whole, data, nbytes, to);
-        done += left < kernel->nlanes ? left : kernel->nlanes;
+    const void *const schedule = schedule_of(pass, most, is_one_length);
+    const unsigned flags = flags_of(word, pass, nblocks, schedule);
+    const struct hli_group group = is_even ? hli_plan_group(word, alg, count, nblocks, flags | HLI_ARE_ALL)
+                                           : (struct hli_group){hli_choose_one(word, hli_body(alg)), HLI_ONE};
+    if (group.how == HLI_ONE && is_again_apart(plan, count)) {
+        hash_apart(plan, group.kernel, all);
+        hli_forget(plan, 1, group.kernel);
+        return 1;
     }
-    return done;
+    if (count >= SHARED && group.how == HLI_BLOCKS && is_one_length && group.kernel->scheduled != NULL &&
+        hli_rest_of_block(alg, most) == 0) /* in step they share the padding's schedule */
+        return 0;
+    struct few few = {pass, nblocks, flags, is_one_length, schedule, plan->digests, plan->digest_stride,
+                      hli_describe(pass, nblocks, is_one_length, schedule)};
+    if (plan->second.alg != NULL) {
+        hash_few_again(plan, all, &few, group);
+        return 1;
+    }
+    const size_t stack = hash_pass(word, plan->is_secret, &few, group, all);
+    if (plan->is_secret)
+        hli_burn(stack);
+    return 1;
 }
 
-/* Hashes few messages, or up to NODES nodes in rows, by functions for whole messages, without making a plan's lists and
- * groups: these take as long as half a node's block over the SHA instructions. Stops where plan.c names no such
- * function. Does nothing unless all take equally many blocks. Returns the messages left, in *rest, or NULL. */
-static HLI_NOINLINE const hl_messages *hash_straight(struct hli_plan *plan, const hl_messages *all, hl_messages *rest)
-{
-    const size_t done = all->layout == HL_ROWS ? hash_straight_layout(HL_ROWS, plan, all)
-                                               : hash_straight_layout(HL_SLICES, plan, all);
-
-    if (done == all->count)
-        return NULL;
-    *rest = *all;
-    rest->base = (const uint8_t *)all->base + done * (all->layout == HL_ROWS ? all->stride : sizeof(hl_slice));
-    rest->count -= done;
-    plan->digests += done * plan->digest_stride;
-    return rest;
-}
-
-HLI_NOINLINE size_t hli_hash_nodes(const uint8_t *nodes, size_t count, uint8_t *digests)
+HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests)
 {
     enum { NODE = 64, DIGEST = HL_SHA256_DIGEST_NBYTES };
-    static const size_t nbytes[HLI_LANES] = {NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE,
-                                             NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE};
-    static const struct hli_whole whole = {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, DIGEST, 1, NODE, 0};
-    const uint32_t word = hli_choice();
-    const uint8_t *data[HLI_LANES];
-    uint8_t *to[HLI_LANES], idle[DIGEST];
-    size_t done = 0;
+    const struct hli_pass pass = {.alg = alg, .begin = hli_sha256_iv};
+    const struct few few = {&pass, 2, HLI_MAY_BE_WHOLE | HLI_IS_KNOWN, 1, hli_sha256_schedule_64, digests, DIGEST,
+                            {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, DIGEST, 1, NODE, 0}};
+    uint32_t word = hli_choice();
 
-    if (hli_has_price(word))
-        return 0;
-    while (done < count) {
-        const size_t left = count - done;
-        const hl_kernel *const kernel =
-            hli_plan_whole(word, HL_BODY_SHA256, left < HLI_SHORT ? left : HLI_SHORT, 2, 1);
-        if (kernel == NULL || kernel->scheduled == NULL)
-            break;
-        const size_t nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
-        size_t l = 0;
-        for (; l < n; l++) {
-            data[l] = nodes + (done + l) * NODE;
-            to[l] = digests + (done + l) * DIGEST;
-        }
-        for (; l < nlanes; l++) { /* idle lanes hash the first node */
-            data[l] = data[0];
-            to[l] = idle;
-        }
-        hli_row_of(kernel)->whole(&whole, data, nbytes, to);
-        done += n;
-    }
-    return done;
+    if (hli_has_price(word)) /* too few to pay it */
+        word = hli_without_price(word);
+    hash_groups(HL_ROWS, word, 0, &few, next_group(word, &few, count, HLI_ARE_ALL),
+                &(const hl_messages){HL_ROWS, 0, count, nodes, NODE, NODE});
 }
 
-/* Whether to try hash_straight: only SHA-256 over x86's SHA instructions or AVX-512 gains more than the try costs. */
-HLI_INLINE int goes_straight(const struct hli_plan *plan, const hl_messages *all)
-{
-#if HLI_X86
-    const uint32_t wide = UINT32_C(1) << ISA_avx512, isas = UINT32_C(1) << ISA_sha | wide;
-
-    if (hli_body(plan->first.alg) != HL_BODY_SHA256 || (plan->choice & isas) == 0)
-        return 0;
-    const size_t nbytes = hli_message_at(all->layout, all, 0).nbytes;
-    const size_t most = all->layout != HL_ROWS ? ((plan->choice & wide) != 0 ? HLI_FEW : HLI_SHORT)
-                        : nbytes == 64         ? NODES
-                                               : HLI_SHORT;
-    return all->count <= most && nbytes < 120 && plan->second.alg == NULL && !plan->is_secret &&
-           plan->first.begin_nbytes == 0 && hli_may_be_whole(&plan->first);
-#else
-    (void)plan, (void)all;
-    return 0;
-#endif
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* `window` is empty, or NULL. */
-HLI_INLINE void hash_in(struct hli_plan *plan, const hl_messages *all, struct window *window)
-{
-    const hl_kernel *kernel;
-    hl_messages rest;
-
-#if HLI_X86
-    if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all))
-        plan->choice = hli_without_price(plan->choice);
-#endif
-    if (all->count > 1 && plan->forced == NULL && goes_straight(plan, all)) {
-        all = hash_straight(plan, all, &rest);
-        if (all == NULL)
-            return;
-    }
-    if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL) {
-        if (all->count == 2 && hli_plan_pair(plan, all)) {
-            kernel = hli_choose_one(plan->choice, hli_body(plan->first.alg));
-            hash_apart(plan, kernel, all);
-            hli_forget(plan, 1, kernel);
-            return;
-        }
-        if (hash_few(plan, all))
-            return;
-    }
-    kernel = hli_kernel(plan, &plan->first, all->count);
-    if (all->count > 1 && kernel->nlanes > 1) {
-        if (window == NULL)
-            hash_window(plan, kernel, all);
-        else
-            hash_all(plan, kernel, all, window);
-        return;
-    }
-    hash_apart(plan, kernel, all);
-    hli_forget(plan, 1, kernel);
-}
+/* ---- Any number -------------------------------------------------------------------------------------------------- */
 
 void hli_hash(struct hli_plan *plan, const hl_messages *all)
 {
-    hash_in(plan, all, NULL);
-}
-
-HLI_NOINLINE size_t hli_hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
-                                    size_t first)
-{
-    struct window window; /* the messages lie in its unused states */
-    uint8_t *const room = (uint8_t *)window.states;
-    const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
-    const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
-    struct hli_plan part = *plan;
-    size_t n = 0;
-
-    if (message_nbytes > sizeof window.states / HLI_LANES - nheld)
-        return 0;
-    const size_t fit = sizeof window.states / nbytes, most = smaller(fit, window_room(plan->first.alg));
-    for (; n < left && n < most; n++) {
-        const hl_slice message = hli_message_at(all->layout, all, first + n);
-        if (message.nbytes != message_nbytes)
-            break;
-        uint8_t *const to = room + n * nbytes;
-        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: copied without calling memcpy */
-            hli_copy(to, begin->block, 8);
-            hli_copy(to + nheld, message.data, 64);
-            continue;
-        }
-        hli_copy(to, begin->block, nheld);
-        if (message_nbytes != 0) /* data may be NULL */
-            hli_copy(to + nheld, message.data, message_nbytes);
+    if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all))
+        plan->choice = hli_without_price(plan->choice);
+    if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL && hash_few(plan, all))
+        return;
+    const hl_kernel *const kernel = hli_kernel(plan, &plan->first, all->count);
+    if (all->count == 1 || kernel->nlanes == 1) {
+        hash_apart(plan, kernel, all);
+        hli_forget(plan, 1, kernel);
+    } else if (all->layout == HL_ROWS) {
+        hash_even(plan, kernel, all);
+    } else {
+        hash_window(plan, kernel, all);
     }
-    if (n < HLI_FEW && n < left) /* too few: with the others they fill more lanes */
-        n = 0;
-    if (n > HLI_LANES && n < left)
-        n -= n % HLI_LANES;
-    window.n = 0;
-    part.first.begin = &begin->state;
-    part.first.begin_nbytes = begin->nbytes - nheld;
-    part.digests = plan->digests + first * plan->digest_stride;
-    if (n != 0)
-        hash_in(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes}, &window);
-    if (plan->is_secret)
-        hli_wipe(room, sizeof window.states);
-    return n;
-}
-
-/* Hashes rows, at most as many as fit into the window, and writes their digests when all have been read. Returns the
- * number of rows hashed. */
-static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nbytes, hl_messages *rows)
-{
-    struct window window; /* the digests lie in its unused states */
-    uint8_t *const room = (uint8_t *)window.states, *to = plan->digests;
-    const size_t stride = plan->digest_stride, fit = sizeof window.states / digest_nbytes;
-
-    window.n = 0;
-    rows->count = smaller(rows->count, smaller(window_room(plan->first.alg), fit));
-    if (rows->count > 1) {
-        plan->digests = room;
-        plan->digest_stride = digest_nbytes;
-    } else { /* a kernel writes a digest after it has read the row */
-        rows->count = 1;
-    }
-    hash_in(plan, rows, &window);
-    if (rows->count == 1)
-        return 1;
-    for (size_t i = 0; i < rows->count; i++, to += stride)
-        if (digest_nbytes == 32) /* no call of memcpy */
-            hli_copy(to, room + i * 32, 32);
-        else
-            hli_copy(to, room + i * digest_nbytes, digest_nbytes);
-    return rows->count;
-}
-
-HLI_NOINLINE hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
-                                         size_t begin_stride, hl_messages *rows)
-{
-    enum { FEW = 32 };
-    const size_t stride = plan->digest_stride;
-    const int is_tree = hli_is_tree(plan->first.alg);
-
-    if (rows->count > 1 &&
-        (stride > rows->stride || (uintptr_t)plan->digests + digest_nbytes > (uintptr_t)rows->base + rows->stride))
-        return HL_EJOB;
-    if (begin != NULL && !is_tree) { /* hli_hash_on reads each group of rows before it writes their digests */
-        hli_hash_on(plan, begin, begin_stride, rows);
-        return HL_OK;
-    }
-    for (size_t left = rows->count, n; left > 0; left -= n) {
-        /* Room for digests before the rows that are left, which they do not overwrite. Digests of half a row's length
-         * double that room with each turn. */
-        uint8_t *const digests = plan->digests;
-        const uintptr_t row = (uintptr_t)rows->base, digest = (uintptr_t)digests;
-        const size_t before = digest < row ? (row - digest) / stride : 0;
-        n = smaller(left, before);
-        rows->count = left;
-        if (!is_tree && n < left && n < FEW) {
-            n = hash_and_move(plan, digest_nbytes, rows);
-        } else {
-            rows->count = n = n == 0 ? 1 : n;
-            if (is_tree)
-                hli_hash_tree(plan, begin, rows);
-            else
-                hli_hash(plan, rows);
-        }
-        rows->base = (const uint8_t *)rows->base + n * rows->stride;
-        plan->digests = digests + n * stride;
-        plan->digest_stride = stride;
-        plan->first.begin = hli_nth(plan->first.begin, n, plan->first.begin_stride);
-        if (plan->second.alg != NULL)
-            plan->second.begin = hli_nth(plan->second.begin, n, plan->second.begin_stride);
-    }
-    return HL_OK;
 }

@@ -6,7 +6,7 @@
  * which the second pass begins. Digests wait in a queue until they fill the lanes of the best kernel for the second
  * algorithm, which may have more lanes than the kernel that made them.
  */
-#include "one.h"
+#include "lanes.h"
 
 HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states,
                                  struct hli_tails *tails)
@@ -126,68 +126,10 @@ HLI_NOINLINE void hli_finish(struct hli_ends *ends, const struct hli_ending endi
     }
 }
 
-/* ---- One message alone, where one.h is not inline ---------------------------------------------------------------- */
-
-/* hl_restrict may leave only such kernels. Not inlined, so that no other kernel takes this stack. */
-HLI_NOINLINE void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state,
-                                       const uint8_t *data, size_t nblocks)
-{
-    union hli_lane_states states;
-    const uint8_t *msg[HLI_LANES];
-
-    hli_splat_lanes(alg, &states, kernel->nlanes, state);
-    for (unsigned l = 0; l < kernel->nlanes; l++)
-        msg[l] = data;
-    hli_advance_lanes(kernel, alg, &states, msg, nblocks);
-    hli_save_lane(alg, &states, kernel->nlanes, 0, state);
-}
-
-HLI_NOINLINE void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest)
-{
-    if (!HLI_ENDS(HL_SPONGE, HL_XOF, 1))
-        return;
-    for (unsigned left = alg->digest_nbytes;;) {
-        const unsigned n = left < hli_block_nbytes(alg) ? left : hli_block_nbytes(alg);
-        hli_write_words(state, 1, digest, n);
-        digest += n;
-        left -= n;
-        if (left == 0)
-            return;
-        hli_advance_one(kernel, alg, state, (const uint8_t *)hli_sponge_iv, 1); /* a block of zeros */
-    }
-}
-
-HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
-                                     uint8_t *digest, size_t nbytes)
-{
-    if (!HLI_ENDS(HL_XOF, HL_XOF, 1))
-        return;
-    if (is_first) {
-        uint8_t last[HL_BLOCK_MAX_NBYTES + 8] __attribute__((aligned(16)));
-        hli_pad_alg(alg, last, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes);
-        hli_advance_one(kernel, alg, &ctx->state, last, 1);
-        hli_wipe(ctx->block, sizeof ctx->block);
-        hli_wipe(last, sizeof last);
-        ctx->nbytes = 0;
-    }
-    /* The block holds what the state would write. */
-    while (nbytes > 0) {
-        const size_t at = hli_rest_of_block(alg, ctx->nbytes), left = hli_block_nbytes(alg) - at;
-        const size_t n = nbytes < left ? nbytes : left;
-        if (at == 0) {
-            if (ctx->nbytes != 0)
-                hli_advance_one(kernel, alg, &ctx->state, (const uint8_t *)hli_sponge_iv, 1); /* a block of zeros */
-            hli_write_words(&ctx->state, 1, ctx->block, hli_block_nbytes(alg));
-        }
-        hli_copy(digest, ctx->block + at, n);
-        ctx->nbytes += n;
-        digest += n;
-        nbytes -= n;
-    }
-}
-
-HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
-                               const uint8_t *data, size_t nbytes, uint8_t *digest)
-{
-    hli_hash_inline(kernel, alg, begin, nbefore, data, nbytes, digest);
-}
+/* The lane driver has room for this number of states. */
+#define FITS(body, nlanes) \
+    _Static_assert((nlanes) * WORD_NBYTES_##body <= 64 && \
+                   (nlanes) * WORD_NBYTES_##body * NWORDS_##body <= sizeof(union hli_lane_states), "too many lanes");
+#define LANES(body, name, isa, nlanes, ...)      FITS(body, nlanes)
+#define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
+#include "registry.def"

@@ -6,11 +6,11 @@
  * its whole blocks, which are read in place, and an ending of one or two blocks (edges.c): the rest, the padding and
  * the length.
  *
- *   plan.c     which kernels hash few messages, and in which groups
- *   hash.c     whole messages: few by their plan; many in step with others of equally many blocks, or 96 at a time
+ *   plan.c     which kernel hashes the next of few messages, and how
+ *   hash.c     whole messages: few in groups; many in step with others of equally many blocks, or 96 at a time
  *   ragged.c   messages of any lengths, the longest first: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
- *   one.h      one message alone, or one stream, without all of these
+ *   one.h      one message alone, or one stream, without all of these (one.c)
  *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
  * A state has one of two layouts: "plain" is its words in order; in a kernel's layout, word w of lane l is at w *
@@ -20,15 +20,9 @@
 #define HLI_LANES_H
 
 #include "edges.h"
-#include "registry.h"
+#include "plan.h"
 
-enum {
-    HLI_WINDOW = 96,          /* messages sorted together; 16 KiB of the promised 32 KiB of stack */
-    HLI_LANES = HL_LANES_MAX, /* messages in step */
-    HLI_QUEUE = 2 * HLI_LANES /* digests that wait for the second hash */
-};
-
-/* The states of all lanes: up to 8 words of 32 bits in 16 lanes, up to 25 of 64 bits in 8. registry.c checks that each
+/* The states of all lanes: up to 8 words of 32 bits in 16 lanes, up to 25 of 64 bits in 8. lanes.c checks that each
  * kernel's states fit. */
 union hli_lane_states {
     uint32_t w32[HL_STATE_MAX_NBYTES / 8 * HLI_LANES];
@@ -39,79 +33,6 @@ union hli_lane_states {
 struct hli_tails {
     uint8_t bytes[HLI_LANES * 2 * 64] __attribute__((aligned(64)));
 };
-
-/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
-HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
-{
-    return nwhole == 0 ? data : data + nwhole;
-}
-
-
-/* ---- Choices ----------------------------------------------------------------------------------------------------- */
-
-HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
-                                     uint32_t call_cost)
-{
-    const hl_body body = hli_body(pass->alg);
-
-    return plan->forced != NULL && plan->forced->body == body ? plan->forced
-                                                              : hli_choose(plan->choice, body, nmessages, call_cost);
-}
-
-/* The kernel for this number of messages. */
-HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages)
-{
-    return hli_best(plan, pass, nmessages, 0);
-}
-
-/* The kernel for many messages of a few blocks each. The driver's own time for a step counts here beside the kernel's:
- * about 30 ns, for four lanes as for sixteen. On AMD the SHA instructions are the best for
- * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
-HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
-{
-    return hli_best(plan, pass, SIZE_MAX, 30);
-}
-
-/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
-HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
-           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
-            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
-                                          : alg->digest_nbytes == hli_state_nbytes(alg));
-}
-
-/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
-HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
-                                         const void *schedule)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
-                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
-}
-
-/* The kernel whose function for whole messages is best for `count` short messages; NULL if a kernel without one is
- * faster. `wide` is the best kernel for that number of long messages. */
-HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
-                                             const hl_kernel *wide)
-{
-    const hl_body body = hli_body(pass->alg);
-
-    if (!hli_may_be_whole(pass))
-        return NULL;
-    if (count > HLI_WINDOW && (plan->forced == NULL || plan->forced->body != body))
-        return hli_choose_whole(plan->choice, body, 30);
-    return hli_whole_of(wide) != NULL ? wide : NULL;
-}
-
-/* A forced kernel's edges are of its own instruction set, or of a plainer one. */
-HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
-{
-    return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
-}
 
 /* ---- States in lanes --------------------------------------------------------------------------------------------- */
 
@@ -330,12 +251,6 @@ struct hli_ending {
     size_t at;
 };
 
-/* Number of blocks of a message with its padding. */
-HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
-{
-    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
-}
-
 /* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
 
 /* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */
@@ -388,65 +303,6 @@ HLI_HIDDEN void hli_finish(struct hli_ends *ends, const struct hli_ending ending
 /* Advances items (at most HLI_WINDOW) by the first pass's kernels until all are done, or, if `more` messages wait,
  * until a lane stands idle. On return each item describes what is left of it. */
 HLI_HIDDEN void hli_advance(const struct hli_plan *plan, struct hli_item items[], size_t n, int more);
-
-/* ---- Messages --------------------------------------------------------------------------------------------------- */
-
-/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
-HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
-{
-    if (layout == HL_ROWS)
-        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
-    return ((const hl_slice *)all->base)[i];
-}
-
-/* ---- Few messages (plan.c) --------------------------------------------------------------------------------------- */
-
-/* A group: messages first .. end - 1 of a call. */
-enum hli_how {
-    HLI_ONE,    /* one after the other, each alone (one.h) */
-    HLI_BLOCKS, /* side by side: first their whole blocks, then copies of their last ones with the padding */
-    HLI_WHOLE   /* side by side, by the kernel's function for whole messages */
-};
-struct hli_group {
-    const hl_kernel *kernel;
-    uint8_t first, end, how;
-};
-struct hli_groups {
-    struct hli_group at[HLI_SHORT];
-    unsigned n;
-};
-
-/* Messages of equally many blocks, as arrays with room for idle lanes at the end; and their groups in each pass. */
-struct hli_few {
-    const uint8_t *data[HLI_QUEUE];
-    size_t nbytes[HLI_QUEUE];
-    uint8_t *digests[HLI_QUEUE];
-    int is_one_length;
-    const void *schedule; /* of their last block, if it is known */
-    size_t nblocks, nblocks_again;
-    struct hli_groups groups, groups_again;
-};
-
-/* The fastest way for 2 to HLI_SHORT messages. Digests of the first pass are `stride` bytes apart. Only HLI_GROUPS
- * fills in `few`. */
-enum hli_way {
-    HLI_MANY,  /* like more messages: long ones, or of different numbers of blocks */
-    HLI_APART, /* one by one, in both passes */
-    HLI_GROUPS /* by few->groups, and then by few->groups_again */
-};
-HLI_HIDDEN enum hli_way hli_plan_few(const struct hli_plan *plan, const hl_messages *all, uint8_t *digests,
-                                     size_t stride, struct hli_few *few);
-/* Whether two messages are short enough for HLI_APART whatever their numbers of blocks are. */
-HLI_HIDDEN int hli_plan_pair(const struct hli_plan *plan, const hl_messages *all);
-/* The kernel whose function for whole messages hashes the next of n messages that are left, up to HLI_SHORT of equally
- * many blocks; NULL: no such function is fastest. is_known: they have a known schedule. */
-HLI_HIDDEN const hl_kernel *hli_plan_whole(uint32_t word, hl_body body, size_t n, size_t nblocks, int is_known);
-/* Hashes 2 to HLI_NODES nodes of 64 bytes, one behind the other, with SHA-256, by functions for whole messages, without
- * making a plan. Stops where such a function is not the fastest. Returns the number of nodes hashed (hash.c). */
-enum { HLI_NODES = 64 };
-HLI_HIDDEN size_t hli_hash_nodes(const uint8_t *nodes, size_t count, uint8_t *digests);
-/* Whether a call avoids vectors of 512 bits, under a choice with hli_has_price. */
-HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *all);
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------- */
 

@@ -60,7 +60,7 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
     return 1;
 }
 
-/* Advances a state by a kernel of several lanes, in its first lane (lanes.c). */
+/* Advances a state by a kernel of several lanes, in its first lane (one.c). */
 HLI_HIDDEN void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
                                      size_t nblocks);
 
@@ -104,10 +104,10 @@ HLI_INLINE void hli_assume_length(uint64_t nbytes)
         __builtin_unreachable();
 }
 
-/* Writes the digest of a sponge's state, which squeezing may change (lanes.c). */
+/* Writes the digest of a sponge's state, which squeezing may change (one.c). */
 HLI_HIDDEN void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest);
 
-/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (lanes.c). */
+/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (one.c). */
 HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
                                    uint8_t *digest, size_t nbytes);
 
@@ -160,7 +160,7 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hli_end_one(kernel, alg, &state, last, hli_pad_alg(alg, last, data, nbytes, nbefore), digest);
 }
 
-/* hli_hash_inline as a call (lanes.c). */
+/* hli_hash_inline as a call (one.c). */
 HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
                              const uint8_t *data, size_t nbytes, uint8_t *digest);
 

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "kernels.h"
-#include "lanes.h"
+#include "registry.h"
 
 #ifndef HLI_HAS_PLAIN
 #  define HLI_HAS_PLAIN 1 /* 0: every CPU of this build has a better row in each table */
@@ -68,14 +68,6 @@ const struct hli_row hli_rows[] = {
         beside, isa, nlanes, __VA_ARGS__)
 #include "registry.def"
 };
-
-/* The lane driver has room for this number of states. */
-#define FITS(body, nlanes) \
-    _Static_assert((nlanes) * WORD_NBYTES_##body <= 64 && \
-                   (nlanes) * WORD_NBYTES_##body * NWORDS_##body <= sizeof(union hli_lane_states), "too many lanes");
-#define LANES(body, name, isa, nlanes, ...)      FITS(body, nlanes)
-#define KERNEL(body, function, isa, nlanes, ...) FITS(body, nlanes)
-#include "registry.def"
 
 /* The first row of each body. A body is no row: its second enumerator subtracts the 1 that the first has added. */
 enum {
@@ -183,6 +175,75 @@ size_t hl_kernel_count(void)
 const hl_kernel *hl_kernel_at(size_t i)
 {
     return i < ROW_COUNT ? &hli_rows[i].kernel : NULL;
+}
+
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
+
+/* The best kernel of several lanes, or `alone` if that is better. `alone` may be NULL. */
+static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
+                                 uint32_t call_cost)
+{
+    const unsigned tune = hli_tune_of(word);
+    /* For more messages than any kernel has lanes, the least cost per message decides: the rest at the end gets a
+     * choice of its own. All numbers of lanes, 1, 2, 3, 4, 8 and 16, divide n then. */
+    const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
+    const hl_kernel *best = alone;
+    uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (hli_cost(word, alone) + call_cost);
+
+    for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
+        if ((row->kernel.isas & word) == 0)
+            continue;
+        const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division costs ten rows */
+        const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
+        const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
+        if (cost < best_cost) {
+            best = &row->kernel;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
+{
+    const hl_kernel *alone = hli_single(word, body);
+
+    return nmessages == 1 && alone != NULL ? alone : cheapest(word, body, alone, nmessages, call_cost);
+}
+
+const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
+{
+    const struct hli_row *const all = hli_rows;
+    const unsigned tune = hli_tune_of(word);
+    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
+    uint32_t nlanes = best->nlanes, cost = hli_cost(word, best) + call_cost;
+
+    for (const struct hli_row *row = all + hli_first_row[body]; row < all + hli_first_row[body + 1]; row++)
+        if (row->whole != NULL && (row->kernel.isas & word) != 0 &&
+            row->cost[tune] * nlanes < cost * row->kernel.nlanes) {
+            whole = &row->kernel;
+            nlanes = whole->nlanes;
+            cost = row->cost[tune];
+        }
+    return whole;
+}
+
+hli_whole_fn *hli_whole_of(const hl_kernel *kernel)
+{
+    return hli_row_of(kernel)->whole;
+}
+
+/* Kernels of AVX-512 load each block while they hash the one before. Functions for whole messages do not, and their
+ * tables of masks reach 256 bytes. Longer messages would gain little by such a function. */
+unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
+{
+#if HLI_X86
+    if ((isas & ((hl_isas)1 << ISA_avx512 | (hl_isas)1 << ISA_sha_avx512vl)) != 0)
+        return hli_block_nbytes(alg) == 64 ? 4 : 2;
+#else
+    (void)isas, (void)alg;
+#endif
+    return HLI_WHOLE_NBLOCKS;
 }
 
 /* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30 ns

@@ -16,6 +16,11 @@ struct hli_row {
 };
 extern const struct hli_row hli_rows[] HLI_HIDDEN;
 
+enum {
+#define BESIDE(name, ns) HLI_BESIDE_##name = (ns),
+#include "registry.def"
+};
+
 /* The bits of the instruction sets. */
 enum {
 #define ISA(name, needs) ISA_##name,
@@ -52,12 +57,14 @@ HLI_INLINE int hli_has_price(uint32_t word)
 #endif
 }
 
-#if HLI_X86
 HLI_INLINE uint32_t hli_without_price(uint32_t word)
 {
+#if HLI_X86
     return word & ~(UINT32_C(1) << ISA_avx512);
-}
+#else
+    return word;
 #endif
+}
 
 /* A kernel of the table is the first member of its row. */
 HLI_INLINE const struct hli_row *hli_row_of(const hl_kernel *kernel)

@@ -10,7 +10,7 @@
  * Over AVX-512 the copies are in the kernel's layout already (hli_words_fn), and so are the digests that are hashed
  * again: no lane is read or written alone.
  */
-#include "job.h"
+#include "check.h"
 #include "lanes.h"
 
 /* gcc's -O2 does not vectorise the loops over lanes. */

@@ -17,7 +17,7 @@
  *                 node's parent is its number halved.
  */
 #include "chain.h"
-#include "job.h"
+#include "check.h"
 #include "one.h"
 
 enum {

@@ -104,6 +104,48 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     hli_forget(plan, count, kernel);
 }
 
+/* Hashes short messages of one length that continue one stream, from `first` on: copies of the stream's held bytes and
+ * of a message are rows. Returns their number; 0: too few or too long. */
+static HLI_NOINLINE size_t hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
+                                       size_t first)
+{
+    uint8_t room[HLI_ROOM_NBYTES];
+    const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
+    const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
+    struct hli_plan part = *plan;
+    size_t n = 0;
+
+    if (message_nbytes > sizeof room / HLI_LANES - nheld)
+        return 0;
+    const size_t fit = nbytes == 0 ? HLI_WINDOW : sizeof room / nbytes, most = fit < HLI_WINDOW ? fit : HLI_WINDOW;
+    for (; n < left && n < most; n++) {
+        const hl_slice message = hli_message_at(all->layout, all, first + n);
+        if (message.nbytes != message_nbytes)
+            break;
+        uint8_t *const to = room + n * nbytes;
+        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: copied without calling memcpy */
+            hli_copy(to, begin->block, 8);
+            hli_copy(to + nheld, message.data, 64);
+            continue;
+        }
+        hli_copy(to, begin->block, nheld);
+        if (message_nbytes != 0) /* data may be NULL */
+            hli_copy(to + nheld, message.data, message_nbytes);
+    }
+    if (n < HLI_FEW && n < left) /* too few: with the others they fill more lanes */
+        n = 0;
+    if (n > HLI_LANES && n < left)
+        n -= n % HLI_LANES;
+    part.first.begin = &begin->state;
+    part.first.begin_nbytes = begin->nbytes - nheld;
+    part.digests = plan->digests + first * plan->digest_stride;
+    if (n != 0)
+        hli_hash(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes});
+    if (plan->is_secret)
+        hli_wipe(room, sizeof room);
+    return n;
+}
+
 /* Messages from `first` on, at most as many as there are lanes. Returns their number. */
 static HLI_NOINLINE size_t hash_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                                        const hl_messages *all, size_t first)
@@ -127,7 +169,7 @@ static HLI_NOINLINE size_t hash_copies(const struct hli_plan *plan, const hl_ctx
 void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
 {
     for (size_t first = 0, n; first < all->count; first += n) {
-        n = begin_stride == 0 ? hli_hash_joined(plan, begin, all, first) : 0;
+        n = begin_stride == 0 ? hash_joined(plan, begin, all, first) : 0;
         if (n == 0)
             n = hash_copies(plan, begin, begin_stride, all, first);
     }

@@ -891,8 +891,7 @@ def driver_differs(image, kernels, algorithm, isas, lengths, whole=None, few=Fal
         for kernel in kernels:
             if kernel.body == algorithm.body:
                 m.hooks |= records(kernel, image, algorithm, runs)
-        for name in ("hli_whole_of", "hli_choose_whole", "hli_plan_few", "hli_plan_pair",
-                     "hli_plan_whole"):  # there are none
+        for name in ("hli_whole_of", "hli_choose_whole", "hli_whole_nblocks"):  # there are none
             if name in image.symbols:
                 m.hooks[image.symbols[name]] = lambda m: image.isa.answer(m, 0)
     elif whole is not None:

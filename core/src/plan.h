@@ -1,0 +1,132 @@
+/* plan.h: the messages of a call, and which kernels hash them (plan.c).
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef HLI_PLAN_H
+#define HLI_PLAN_H
+
+#include "registry.h"
+
+enum {
+    HLI_WINDOW = 96,                  /* messages sorted together; 16 KiB of the promised 32 KiB of stack */
+    HLI_LANES = HL_LANES_MAX,         /* messages in step */
+    HLI_QUEUE = 2 * HLI_LANES,        /* digests that wait for the second hash */
+    HLI_ROOM_NBYTES = 64 * HLI_WINDOW /* for copies of short messages, or of digests */
+};
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
+HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
+{
+    return nwhole == 0 ? data : data + nwhole;
+}
+
+/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
+HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
+{
+    if (layout == HL_ROWS)
+        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
+    return ((const hl_slice *)all->base)[i];
+}
+
+/* Number of blocks of a message with its padding. */
+HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
+{
+    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
+}
+
+/* ---- Choices ----------------------------------------------------------------------------------------------------- */
+
+HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
+                                     uint32_t call_cost)
+{
+    const hl_body body = hli_body(pass->alg);
+
+    return plan->forced != NULL && plan->forced->body == body ? plan->forced
+                                                              : hli_choose(plan->choice, body, nmessages, call_cost);
+}
+
+/* The kernel for this number of messages. */
+HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages)
+{
+    return hli_best(plan, pass, nmessages, 0);
+}
+
+/* The kernel for many messages of a few blocks each. The driver's own time for a step counts here beside the kernel's:
+ * about 30 ns, for four lanes as for sixteen. On AMD the SHA instructions are the best for
+ * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
+HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
+{
+    return hli_best(plan, pass, SIZE_MAX, 30);
+}
+
+/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
+HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
+           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
+            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
+                                          : alg->digest_nbytes == hli_state_nbytes(alg));
+}
+
+/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
+HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
+                                         const void *schedule)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
+                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
+}
+
+/* The kernel whose function for whole messages is best for `count` short messages; NULL if a kernel without one is
+ * faster. `wide` is the best kernel for that number of long messages. */
+HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
+                                             const hl_kernel *wide)
+{
+    const hl_body body = hli_body(pass->alg);
+
+    if (!hli_may_be_whole(pass))
+        return NULL;
+    if (count > HLI_WINDOW && (plan->forced == NULL || plan->forced->body != body))
+        return hli_choose_whole(plan->choice, body, 30);
+    return hli_whole_of(wide) != NULL ? wide : NULL;
+}
+
+/* A forced kernel's edges are of its own instruction set, or of a plainer one. */
+HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
+{
+    return hli_choose_edges(plan->forced != NULL ? plan->forced->isas : plan->choice);
+}
+
+/* ---- Few messages ------------------------------------------------------------------------------------------------ */
+
+enum hli_how {
+    HLI_ONE,    /* this and all messages behind it one by one, each alone (one.h) */
+    HLI_BLOCKS, /* side by side: first their whole blocks, then copies of their last ones with the padding */
+    HLI_WHOLE   /* side by side, by the kernel's function for whole messages */
+};
+/* The next messages: as many as the kernel has lanes. */
+struct hli_group {
+    const hl_kernel *kernel;
+    enum hli_how how;
+};
+
+/* The next group of n messages (1 .. HLI_SHORT) of equally many blocks, with their padding. */
+HLI_HIDDEN struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg, size_t n, size_t nblocks,
+                                           unsigned flags);
+enum {
+    HLI_MAY_BE_WHOLE = 1, /* they are for functions for whole messages */
+    HLI_IS_KNOWN = 2,     /* the last block's schedule is known */
+    HLI_ARE_ALL = 4       /* no other messages came before */
+};
+/* Whether n messages (2 .. HLI_FEW) of other numbers of blocks, at most `most`, take less time one by one than side by
+ * side. Reads their lengths. */
+HLI_HIDDEN int hli_plan_apart(uint32_t word, const hl_alg_info *alg, const hl_slice *messages, size_t n, size_t most);
+/* Whether a call avoids vectors of 512 bits, under a choice with hli_has_price. */
+HLI_HIDDEN int hli_spares_power(const struct hli_plan *plan, const hl_messages *all);
+
+#endif
