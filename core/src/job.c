@@ -10,8 +10,8 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Hashes rows, at most as many as there is room for their digests, and writes their digests when all have been read. Returns the
- * number of rows hashed. */
+/* Hashes rows, at most as many as there is room for their digests, and writes these when all rows have been read.
+ * Returns the number of rows hashed. */
 static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nbytes, hl_messages *rows)
 {
     uint8_t room[HLI_ROOM_NBYTES], *to = plan->digests;
