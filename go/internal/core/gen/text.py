@@ -160,7 +160,9 @@ class Program:
         return owner, owner.functions.get(name) or owner.data[name]
 
     def assembly(self, unit, wanted):
-        """Returns Go's lines for these functions of a unit and for the data that they use, and what they mention."""
+        """Returns Go's lines for these functions and constants of a unit, and what they mention.
+
+        Other data that they use comes with them. Constants that other units see stand in their own unit alone."""
         mentioned, data, lines = [], {}, []
 
         def symbol(name, offset=0):
@@ -169,12 +171,18 @@ class Program:
             if isinstance(found, gcc.Function):
                 mentioned.append((owner, found.name))
                 return f"·{go}(SB)" if found.is_global else f"{go}<>(SB)"
+            if found.is_global and not found.is_writable and not found.addresses:
+                mentioned.append((owner, found.name))
+                return f"·{go}{offset:+d}(SB)"
             if owner is not unit and found.is_writable:
                 die(f"{unit.source}: {name} is written in two files")
             data.setdefault(found.name, (owner, found))
             return f"{go}<>{offset:+d}(SB)"
 
         for name in wanted:
+            if name in unit.data:
+                lines += [""] + self.data_lines(unit, unit, unit.data[name], symbol)
+                continue
             function = unit.functions[name]
             lines += ["", *self.target.head(symbol(name), function), *self.target.body(unit, function, symbol)]
         done = set()
@@ -204,7 +212,7 @@ class Program:
 
     @staticmethod
     def data_lines(unit, owner, data, symbol):
-        name, lines = symbol(data.name).split("<>")[0], []
+        lines = []
         contents = data.contents + bytes(-len(data.contents) % 8)
         if owner is not unit and data.addresses:
             die(f"{unit.source}: {data.name} has addresses and is used in two files")
@@ -212,10 +220,11 @@ class Program:
         for at in range(0, len(contents), 8):
             number = int.from_bytes(contents[at:at + 8], "little")
             if at in data.addresses and (data.name not in TABLES or data.addresses[at][0] in owner.data):
-                lines.append(f"DATA {name}<>+{at}(SB)/8, ${symbol(*data.addresses[at])}")
+                lines.append(f"DATA {symbol(data.name, at)}/8, ${symbol(*data.addresses[at])}")
             elif number != 0:
-                lines.append(f"DATA {name}<>+{at}(SB)/8, $0x{number:x}")
-        return lines + [f"GLOBL {name}<>(SB), {'NOPTR' if is_writable else 'RODATA'}, ${len(contents)}"]
+                lines.append(f"DATA {symbol(data.name, at)}/8, $0x{number:x}")
+        flags = "NOPTR" if is_writable else "RODATA"
+        return lines + [f"GLOBL {symbol(data.name).replace('+0', '')}, {flags}, ${len(contents)}"]
 
 
 def make(arch, cc):
@@ -233,7 +242,7 @@ def make(arch, cc):
                 queue += program.assembly(unit, [name])[1]
         files = {}
         for unit in units:
-            wanted = [name for name in unit.functions if name in reached.get(unit.name, ())]
+            wanted = [name for name in [*unit.functions, *unit.data] if name in reached.get(unit.name, ())]
             if wanted:
                 lines, _ = program.assembly(unit, wanted)
                 head = HEAD.format(source=unit.source.replace("gen/", "go/internal/core/gen/"), compiler=compiler)
