@@ -26,7 +26,7 @@ TEXT weigh<>(SB), NOSPLIT, $0-0
 	CMOVLHI AX, CX
 	MOVL CX, 12(R12)
 L4:
-	LEAQ hli_first_row<>+0(SB), SI
+	LEAQ ·hli_first_row+0(SB), SI
 	LEAL 1(BX), AX
 	MOVL R10, R13
 	MOVL BX, DI
@@ -1568,7 +1568,7 @@ TEXT ·hli_choose(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVL DI, BX
 	LEAL 1(SI), AX
-	LEAQ hli_first_row<>+0(SB), DI
+	LEAQ ·hli_first_row+0(SB), DI
 	MOVL SI, R11
 	MOVBLZX (DI)(AX*1), AX
 	MOVL BX, R14
@@ -1750,7 +1750,7 @@ TEXT ·hli_choose_whole(SB), NOSPLIT, $0-0
 	MOVL SI, 4(R12)
 	MOVL DI, 12(R12)
 	CALL ·hli_choose(SB)
-	LEAQ hli_first_row<>+0(SB), DX
+	LEAQ ·hli_first_row+0(SB), DX
 	MOVL 8(R12), R8
 	XORL R9, R9
 	MOVWLZX 48(AX)(BP*2), CX
@@ -2085,7 +2085,7 @@ L434:
 	ADDQ CX, AX
 	TESTL $1048576, SI
 	JEQ L435
-	LEAQ hli_first_row<>+0(SB), SI
+	LEAQ ·hli_first_row+0(SB), SI
 	LEAL 1(R10), AX
 	MOVL BP, DI
 	MOVBLZX (SI)(AX*1), AX
@@ -2590,7 +2590,7 @@ TEXT ·hli_choose_one(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVL SI, SI
 	MOVQ SI, R9
-	LEAQ hli_first_row<>+0(SB), BX
+	LEAQ ·hli_first_row+0(SB), BX
 	LEAL 1(SI), AX
 	MOVBLZX (BX)(AX*1), AX
 	LEAQ (AX)(AX*4), AX
@@ -3507,7 +3507,7 @@ L633:
 	TESTL SI, SI
 	JNE L671
 	MOVQ 16(R12), AX
-	LEAQ hli_sha1_schedule_64<>+0(SB), DI
+	LEAQ ·hli_sha1_schedule_64+0(SB), DI
 	MOVQ DI, 776(AX)
 	CMPQ BP, $6
 	JHI L676
@@ -3803,7 +3803,7 @@ L839:
 	JMP L608
 L698:
 	LEAL 1(DI), AX
-	LEAQ hli_first_row<>+0(SB), DX
+	LEAQ ·hli_first_row+0(SB), DX
 	MOVL DI, SI
 	MOVBLZX (DX)(AX*1), AX
 	LEAQ hli_rows<>+0(SB), R15
@@ -3846,7 +3846,7 @@ L701:
 	MOVB $0, 810(AX)
 	JMP L703
 L709:
-	LEAQ hli_first_row<>+0(SB), DX
+	LEAQ ·hli_first_row+0(SB), DX
 	LEAL 1(SI), AX
 	MOVL 32(R12), DI
 	MOVBLZX (DX)(AX*1), AX
@@ -4041,7 +4041,7 @@ L695:
 	JMP L694
 L672:
 	MOVQ 16(R12), AX
-	LEAQ hli_sha256_schedule_64<>+0(SB), DI
+	LEAQ ·hli_sha256_schedule_64+0(SB), DI
 	MOVQ DI, 776(AX)
 	CMPQ BP, $6
 	JLS L674
@@ -4176,7 +4176,7 @@ TEXT ·hli_choose_now(SB), NOSPLIT, $0-0
 	MOVL DI, DI
 	MOVQ DI, R9
 	MOVL choice<>+0(SB), CX
-	LEAQ hli_first_row<>+0(SB), SI
+	LEAQ ·hli_first_row+0(SB), SI
 	LEAL 1(DI), AX
 	MOVBLZX (SI)(AX*1), AX
 	LEAQ (AX)(AX*4), AX
@@ -4215,7 +4215,7 @@ L873:
 TEXT ·hli_choose_words(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVQ DX, R8
-	LEAQ hli_first_row<>+0(SB), CX
+	LEAQ ·hli_first_row+0(SB), CX
 	LEAL 1(SI), AX
 	MOVBLZX (CX)(AX*1), AX
 	LEAQ (AX)(AX*4), DX
@@ -5061,6 +5061,9 @@ L1095:
 	MOVQ 32(R12), BX
 	JMP L1037
 
+DATA ·hli_first_row+0(SB)/8, $0x2b26211d170c00
+GLOBL ·hli_first_row(SB), RODATA, $8
+
 GLOBL answers<>(SB), NOPTR, $6480
 
 DATA chains_0<>+96(SB)/8, $·hli_sha256_chain_avx2(SB)
@@ -5090,9 +5093,6 @@ TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha1dc_possible_avx512(SB), AX
 	MOVQ AX, hli_detectors<>+48(SB)
 	RET
-
-DATA hli_first_row<>+0(SB)/8, $0x2b26211d170c00
-GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_rows<>+8(SB)/8, $LC1<>+0(SB)
@@ -5281,6 +5281,7 @@ DATA hli_rows<>+2648(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2656(SB)/8, $0x800000004
 DATA hli_rows<>+2664(SB)/8, $0x8
 DATA hli_rows<>+2688(SB)/8, $0x7d00c000600060
+DATA hli_rows<>+2696(SB)/8, $0x5a
 DATA hli_rows<>+2720(SB)/8, $LC40<>+0(SB)
 DATA hli_rows<>+2728(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2736(SB)/8, $0x1000000004
@@ -5501,6 +5502,8 @@ TEXT ·link_md5(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+2672(SB)
 	LEAQ ·hli_md5_scheduled_avx2(SB), AX
 	MOVQ AX, hli_rows<>+2680(SB)
+	LEAQ ·hli_md5_whole_avx2(SB), AX
+	MOVQ AX, hli_rows<>+2704(SB)
 	LEAQ ·hli_md5_pair_blocks_avx2(SB), AX
 	MOVQ AX, hli_rows<>+2752(SB)
 	LEAQ ·hli_md5_pair_scheduled_avx2(SB), AX
@@ -5545,82 +5548,6 @@ TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	LEAQ ·hli_keccak_blocks_avx512_x1(SB), AX
 	MOVQ AX, hli_rows<>+3392(SB)
 	RET
-
-DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
-DATA hli_sha1_schedule_64<>+8(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+16(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+24(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+32(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+40(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+48(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+56(SB)/8, $0x5a827b995a827999
-DATA hli_sha1_schedule_64<>+64(SB)/8, $0x5a8279995a82799a
-DATA hli_sha1_schedule_64<>+72(SB)/8, $0x5a82799b5a827d99
-DATA hli_sha1_schedule_64<>+80(SB)/8, $0x6ed9f3a16ed9eba1
-DATA hli_sha1_schedule_64<>+88(SB)/8, $0x6ed9efa16ed9eba5
-DATA hli_sha1_schedule_64<>+96(SB)/8, $0x6ed9eba96ed9fba3
-DATA hli_sha1_schedule_64<>+104(SB)/8, $0x6eda0ba16ed9eba1
-DATA hli_sha1_schedule_64<>+112(SB)/8, $0x6ed9ffa16ed9ebb1
-DATA hli_sha1_schedule_64<>+120(SB)/8, $0x6ed9f7c16eda2bab
-DATA hli_sha1_schedule_64<>+128(SB)/8, $0x6eda6ba16ed9eba7
-DATA hli_sha1_schedule_64<>+136(SB)/8, $0x6eda3ba96ed9fbe1
-DATA hli_sha1_schedule_64<>+144(SB)/8, $0x6ed9fc216edaebc9
-DATA hli_sha1_schedule_64<>+152(SB)/8, $0x6edbfba16ed9eba9
-DATA hli_sha1_schedule_64<>+160(SB)/8, $0x8f1cfcdc8f1bbde4
-DATA hli_sha1_schedule_64<>+168(SB)/8, $0x8f1c86dc8f1fbd7c
-DATA hli_sha1_schedule_64<>+176(SB)/8, $0x8f23ccdc8f1bbd40
-DATA hli_sha1_schedule_64<>+184(SB)/8, $0x8f20f5648f1cd0e4
-DATA hli_sha1_schedule_64<>+192(SB)/8, $0x8f1cc4dc8f2bbf78
-DATA hli_sha1_schedule_64<>+200(SB)/8, $0x8f3ccd048f1c0d5c
-DATA hli_sha1_schedule_64<>+208(SB)/8, $0x8f303cdc8f1bcd64
-DATA hli_sha1_schedule_64<>+216(SB)/8, $0x8f28acdc8f5bc71c
-DATA hli_sha1_schedule_64<>+224(SB)/8, $0x8f9ccd5c8f1cc344
-DATA hli_sha1_schedule_64<>+232(SB)/8, $0x8f6d555c8f2cfd64
-DATA hli_sha1_schedule_64<>+240(SB)/8, $0xca7491d6cb62ea9e
-DATA hli_sha1_schedule_64<>+248(SB)/8, $0xcc749256ca63ca7e
-DATA hli_sha1_schedule_64<>+256(SB)/8, $0xcba2c1d6ca63cabe
-DATA hli_sha1_schedule_64<>+264(SB)/8, $0xcb2cc256ce6461d6
-DATA hli_sha1_schedule_64<>+272(SB)/8, $0xd272c1d6ca6325d6
-DATA hli_sha1_schedule_64<>+280(SB)/8, $0xcf9b69d6cb76c9d6
-DATA hli_sha1_schedule_64<>+288(SB)/8, $0xcb6bc1d6da655de6
-DATA hli_sha1_schedule_64<>+296(SB)/8, $0xeb7469f6cab38256
-DATA hli_sha1_schedule_64<>+304(SB)/8, $0xdee441d6ca734a96
-DATA hli_sha1_schedule_64<>+312(SB)/8, $0xd756a2560a6e0296
-GLOBL hli_sha1_schedule_64<>(SB), RODATA, $320
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
 
 GLOBL hwcap<>(SB), NOPTR, $8
 

@@ -21,7 +21,7 @@ LFB96:
 	CSINCW LS, R3, R15, R15
 L4:
 	ADDW $1, R1, R3
-	MOVD $hli_first_row<>+0(SB), R14
+	MOVD $·hli_first_row+0(SB), R14
 	MOVD R14, R7
 	MOVZW $80, R6
 	UBFX $28, R0, $3, R11
@@ -1399,7 +1399,7 @@ TEXT ·hli_choose(SB), NOSPLIT, $0-0
 	PCALIGN $64
 LFB91:
 	ADDW $1, R1, R4
-	MOVD $hli_first_row<>+0(SB), R14
+	MOVD $·hli_first_row+0(SB), R14
 	MOVD R14, R9
 	MOVZW $80, R8
 	MOVN $79, R5
@@ -1553,7 +1553,7 @@ LFB92:
 	MOVD $-1, R2
 	CALL ·hli_choose(SB)
 	ADDW $1, R20, R1
-	MOVD $hli_first_row<>+0(SB), R2
+	MOVD $·hli_first_row+0(SB), R2
 	UBFX $28, R19, $3, R7
 	MOVWU R7, R7
 	MOVD $hli_rows<>+0(SB), R6
@@ -1889,7 +1889,7 @@ LFE116:
 TEXT ·hli_choose_one(SB), NOSPLIT, $0-0
 LFB119:
 	MOVD.W R30, -16(R26)
-	MOVD $hli_first_row<>+0(SB), R6
+	MOVD $·hli_first_row+0(SB), R6
 	ADDW $1, R1, R2
 	MOVZW $80, R7
 	MOVN $79, R3
@@ -2645,7 +2645,7 @@ L506:
 	CMPW $1, R1
 	BEQ L545
 	CBNZW R1, L544
-	MOVD $hli_sha1_schedule_64<>+0(SB), R0
+	MOVD $·hli_sha1_schedule_64+0(SB), R0
 	MOVD R0, 776(R4)
 	CMP $6, R9
 	BHI L549
@@ -2941,7 +2941,7 @@ L701:
 	JMP L479
 L582:
 	ADDW $1, R1, R0
-	MOVD $hli_first_row<>+0(SB), R3
+	MOVD $·hli_first_row+0(SB), R3
 	MOVZW $80, R6
 	MOVN $79, R2
 	MOVWU R1, R1
@@ -2982,7 +2982,7 @@ L585:
 	JMP L465
 L571:
 	ADDW $1, R1, R0
-	MOVD $hli_first_row<>+0(SB), R3
+	MOVD $·hli_first_row+0(SB), R3
 	MOVZW $80, R13
 	MOVN $79, R2
 	MOVD $hli_rows<>+0(SB), R9
@@ -3160,7 +3160,7 @@ L568:
 	CSELW EQ, R0, R7, R7
 	JMP L567
 L545:
-	MOVD $hli_sha256_schedule_64<>+0(SB), R0
+	MOVD $·hli_sha256_schedule_64+0(SB), R0
 	MOVD R0, 776(R4)
 	CMP $6, R9
 	BHI L549
@@ -3225,7 +3225,7 @@ LFB121:
 	MOVD $choice<>+0(SB), R1
 	MOVWU (R1), R6
 	ADDW $1, R0, R1
-	MOVD $hli_first_row<>+0(SB), R5
+	MOVD $·hli_first_row+0(SB), R5
 	MOVZW $80, R7
 	MOVN $79, R2
 	MOVD $hli_rows<>+0(SB), R4
@@ -3267,7 +3267,7 @@ LFE121:
 TEXT ·hli_choose_words(SB), NOSPLIT, $0-0
 	PCALIGN $64
 LFB122:
-	MOVD $hli_first_row<>+0(SB), R3
+	MOVD $·hli_first_row+0(SB), R3
 	ADDW $1, R1, R7
 	MOVD $hli_rows<>+0(SB), R4
 	MOVZW $80, R6
@@ -3749,6 +3749,9 @@ L895:
 	JMP L864
 LFE172:
 
+DATA ·hli_first_row+0(SB)/8, $0x1816120e0a0500
+GLOBL ·hli_first_row(SB), RODATA, $8
+
 GLOBL answers<>(SB), NOPTR, $6480
 
 DATA chains_0<>+40(SB)/8, $·hli_sha256_chain_neon(SB)
@@ -3767,9 +3770,6 @@ TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
 	MOVD $·hli_sha1dc_possible_neon(SB), R0
 	MOVD R0, hli_detectors<>+16(SB)
 	RET
-
-DATA hli_first_row<>+0(SB)/8, $0x1816120e0a0500
-GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_rows<>+8(SB)/8, $LC1<>+0(SB)
@@ -3984,82 +3984,6 @@ TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	MOVD $·hli_keccak_blocks_scalar(SB), R0
 	MOVD R0, hli_rows<>+1872(SB)
 	RET
-
-DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
-DATA hli_sha1_schedule_64<>+8(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+16(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+24(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+32(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+40(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+48(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+56(SB)/8, $0x5a827b995a827999
-DATA hli_sha1_schedule_64<>+64(SB)/8, $0x5a8279995a82799a
-DATA hli_sha1_schedule_64<>+72(SB)/8, $0x5a82799b5a827d99
-DATA hli_sha1_schedule_64<>+80(SB)/8, $0x6ed9f3a16ed9eba1
-DATA hli_sha1_schedule_64<>+88(SB)/8, $0x6ed9efa16ed9eba5
-DATA hli_sha1_schedule_64<>+96(SB)/8, $0x6ed9eba96ed9fba3
-DATA hli_sha1_schedule_64<>+104(SB)/8, $0x6eda0ba16ed9eba1
-DATA hli_sha1_schedule_64<>+112(SB)/8, $0x6ed9ffa16ed9ebb1
-DATA hli_sha1_schedule_64<>+120(SB)/8, $0x6ed9f7c16eda2bab
-DATA hli_sha1_schedule_64<>+128(SB)/8, $0x6eda6ba16ed9eba7
-DATA hli_sha1_schedule_64<>+136(SB)/8, $0x6eda3ba96ed9fbe1
-DATA hli_sha1_schedule_64<>+144(SB)/8, $0x6ed9fc216edaebc9
-DATA hli_sha1_schedule_64<>+152(SB)/8, $0x6edbfba16ed9eba9
-DATA hli_sha1_schedule_64<>+160(SB)/8, $0x8f1cfcdc8f1bbde4
-DATA hli_sha1_schedule_64<>+168(SB)/8, $0x8f1c86dc8f1fbd7c
-DATA hli_sha1_schedule_64<>+176(SB)/8, $0x8f23ccdc8f1bbd40
-DATA hli_sha1_schedule_64<>+184(SB)/8, $0x8f20f5648f1cd0e4
-DATA hli_sha1_schedule_64<>+192(SB)/8, $0x8f1cc4dc8f2bbf78
-DATA hli_sha1_schedule_64<>+200(SB)/8, $0x8f3ccd048f1c0d5c
-DATA hli_sha1_schedule_64<>+208(SB)/8, $0x8f303cdc8f1bcd64
-DATA hli_sha1_schedule_64<>+216(SB)/8, $0x8f28acdc8f5bc71c
-DATA hli_sha1_schedule_64<>+224(SB)/8, $0x8f9ccd5c8f1cc344
-DATA hli_sha1_schedule_64<>+232(SB)/8, $0x8f6d555c8f2cfd64
-DATA hli_sha1_schedule_64<>+240(SB)/8, $0xca7491d6cb62ea9e
-DATA hli_sha1_schedule_64<>+248(SB)/8, $0xcc749256ca63ca7e
-DATA hli_sha1_schedule_64<>+256(SB)/8, $0xcba2c1d6ca63cabe
-DATA hli_sha1_schedule_64<>+264(SB)/8, $0xcb2cc256ce6461d6
-DATA hli_sha1_schedule_64<>+272(SB)/8, $0xd272c1d6ca6325d6
-DATA hli_sha1_schedule_64<>+280(SB)/8, $0xcf9b69d6cb76c9d6
-DATA hli_sha1_schedule_64<>+288(SB)/8, $0xcb6bc1d6da655de6
-DATA hli_sha1_schedule_64<>+296(SB)/8, $0xeb7469f6cab38256
-DATA hli_sha1_schedule_64<>+304(SB)/8, $0xdee441d6ca734a96
-DATA hli_sha1_schedule_64<>+312(SB)/8, $0xd756a2560a6e0296
-GLOBL hli_sha1_schedule_64<>(SB), RODATA, $320
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
 
 GLOBL hwcap<>(SB), NOPTR, $8
 

@@ -50,13 +50,13 @@ L9:
 	AND $15, R5, R12
 	AND $-16, R5, R3
 	MOVZ $16, R2
-	MOVD $hli_first_bytes<>+0(SB), R5
+	MOVD $·hli_first_bytes+0(SB), R5
 	SUB R12, R2, R2
 	WORD $0x3ce36900 // ldr q0, [x8, x3]
 	MOVZ $256, R0
 	WORD $0x3ce268a2 // ldr q2, [x5, x2]
 	SUB R12, R0, R0
-	MOVD $hli_one_bit<>+0(SB), R2
+	MOVD $·hli_one_bit+0(SB), R2
 	MOVWU 36(R10), R12
 	LSL $3, R1, R1
 	VAND V0.B16, V2.B16, V2.B16
@@ -1235,7 +1235,7 @@ L210:
 	LSL R1, R12, R1
 L213:
 	MOVZ $16, R2
-	MOVD $hli_first_bytes<>+0(SB), R4
+	MOVD $·hli_first_bytes+0(SB), R4
 	SUB R16, R2, R2
 	WORD $0x3cef6862 // ldr q2, [x3, x15]
 	VMOV R1, V0.D[1]
@@ -1551,7 +1551,7 @@ L195:
 	LSL R1, R0, R1
 L198:
 	MOVZ $16, R0
-	MOVD $hli_first_bytes<>+0(SB), R2
+	MOVD $·hli_first_bytes+0(SB), R2
 	SUB R12, R0, R0
 	WORD $0x3ceb6922 // ldr q2, [x9, x11]
 	VMOV R1, V0.D[1]
@@ -2597,10 +2597,3 @@ GLOBL LC0<>(SB), RODATA, $16
 DATA LC1<>+0(SB)/8, $0x100000000
 DATA LC1<>+8(SB)/8, $0x300000002
 GLOBL LC1<>(SB), RODATA, $16
-
-DATA hli_first_bytes<>+0(SB)/8, $0xffffffffffffffff
-DATA hli_first_bytes<>+8(SB)/8, $0xffffffffffffffff
-GLOBL hli_first_bytes<>(SB), RODATA, $32
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512
