@@ -43,7 +43,11 @@ HLI_INLINE uint32_t rol(uint32_t x, unsigned n)
 /* Written out: otherwise each word is waited for in memory, by the third one after it. */
 static HLI_NOINLINE void expand(uint32_t w[NSTEPS])
 {
-#pragma GCC unroll 64
+#if HLI_SMALL
+#  pragma GCC unroll 16
+#else
+#  pragma GCC unroll 64
+#endif
     for (unsigned t = 16; t < NSTEPS; t++)
         w[t] = rol(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
 }
@@ -91,8 +95,8 @@ HLI_INLINE void step_back(unsigned quarter, uint32_t s[5], const uint32_t w[], u
     s[0] = a, s[1] = b, s[2] = c, s[3] = d, s[4] = e;
 }
 
-/* Whether the other block, which has the same state after that number of steps, leads to the same chaining value. The
- * number is a literal, so that all steps are written out: 225 -> 181 ns. */
+/* Whether the other block, which has the same state after that number of steps, 58 or 65, leads to the same chaining
+ * value. All steps are written out, for each number: 225 -> 181 ns. */
 HLI_INLINE int meet(unsigned equal, const uint32_t w[], const uint32_t other[], const uint32_t before[5],
                     const uint32_t after[5])
 {
@@ -100,15 +104,24 @@ HLI_INLINE int meet(unsigned equal, const uint32_t w[], const uint32_t other[], 
 
     for (unsigned i = 0; i < 5; i++)
         end[i] = after[i] - before[i];
-    step_back(3, end, w, NSTEPS, equal);
-    step_back(2, end, w, NSTEPS, equal);
+    step_back(3, end, w, NSTEPS, 65);
+    if (equal == 58) {
+        step_back(3, end, w, 65, 58);
+        step_back(2, end, w, 65, 58);
+    }
     hli_copy(begin, end, sizeof begin);
-    step(2, end, other, equal, NSTEPS);
-    step(3, end, other, equal, NSTEPS);
-    step_back(3, begin, other, equal, 0);
-    step_back(2, begin, other, equal, 0);
-    step_back(1, begin, other, equal, 0);
-    step_back(0, begin, other, equal, 0);
+    if (equal == 58) {
+        step(2, end, other, 58, 65);
+        step(3, end, other, 58, 65);
+    }
+    step(3, end, other, 65, NSTEPS);
+    if (equal == 65) {
+        step_back(3, begin, other, 65, 58);
+        step_back(2, begin, other, 65, 58);
+    }
+    step_back(2, begin, other, 58, 0);
+    step_back(1, begin, other, 58, 0);
+    step_back(0, begin, other, 58, 0);
     for (unsigned i = 0; i < 5; i++)
         differ |= (begin[i] + end[i]) ^ after[i];
     return differ == 0;
@@ -130,7 +143,9 @@ static HLI_NOINLINE int is_attack(uint32_t possible, const uint8_t *block, const
         for (unsigned t = 0; t < 16; t++)
             other[t] = w[t] ^ rol(differs[t], vectors[v].b);
         expand(other);
-        if (equal == 58 ? meet(58, w, other, before, after) : meet(65, w, other, before, after))
+        if (HLI_SMALL     ? meet(equal, w, other, before, after)
+            : equal == 58 ? meet(58, w, other, before, after)
+                          : meet(65, w, other, before, after))
             return 1;
     }
     return 0;

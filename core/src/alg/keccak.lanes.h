@@ -90,12 +90,7 @@ LV_FN void keccak_absorb(uint64_t *s, const uint8_t *const msg[], size_t offset,
 }
 
 /* If not `all`, only the words that make a digest are stored. */
-#if HLI_SMALL
-LV_SHARED
-#else
-LV_FN
-#endif
-void keccak_permute(uint64_t *s, int all)
+LV_FN void keccak_permute(uint64_t *s, int all)
 {
 #ifdef LV_NO_ANDN
     lv64 *a = s;
@@ -128,11 +123,22 @@ void keccak_permute(uint64_t *s, int all)
 #endif
 }
 
+/* Whole messages have the permutation in line: as a call it makes one block take 13% longer (Zen 3, AVX2, gcc 12). */
+#if HLI_SMALL
+LV_SHARED void keccak_permute_called(uint64_t *s, int all)
+{
+    keccak_permute(s, all);
+}
+#  define PERMUTE keccak_permute_called
+#else
+#  define PERMUTE keccak_permute
+#endif
+
 LV_KERNEL void LV_NAME(keccak_blocks)(void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes)
 {
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += block_nbytes) {
         keccak_absorb(state, msg, offset, block_nbytes / 8);
-        keccak_permute(state, 1);
+        PERMUTE(state, 1);
     }
 }
 
@@ -156,7 +162,7 @@ LV_KERNEL int LV_NAME(keccak_chain)(const struct hli_links *links, const void *b
         LV_UNROLL(25)
         for (unsigned j = 0; j < 25; j++)
             lv64_store(s + j * LV64_LANES, lv64_load(block + j * LV64_LANES));
-        keccak_permute(s, 0);
+        PERMUTE(s, 0);
         if (left == 1)
             return 1;
         for (unsigned j = 0; j < n; j++)
@@ -219,6 +225,7 @@ LV_KERNEL void LV_NAME(keccak_whole)(LV_WHOLE_ARGS)
 }
 #endif
 
+#undef PERMUTE
 #undef PLACE
 #undef A0
 #undef A1

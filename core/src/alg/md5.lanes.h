@@ -141,7 +141,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-#if MD5_PAIR || !defined(LV_PAIRS) /* whole messages take the kernel of most lanes */
+#if MD5_PAIR || !defined(LV_PAIRS) || HLI_SMALL /* whole messages take the kernel of most lanes */
 #  include "../lanes/whole.inc.h"
 #endif
 

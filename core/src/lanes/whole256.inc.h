@@ -28,6 +28,10 @@ LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, cons
     const int one = whole->is_one_length, big_endian = order == 1;
     const unsigned after = order == LV_COUNTED ? 0 : 0x80;
     const size_t least = least_length(whole, nbytes, 64);
+#if HLI_SMALL && !defined(X86_TERNARY) /* one function for both orders */
+    const __m256i bytes = big_endian ? BYTES(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
+                                     : BYTES(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
 
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = 64 * (size_t)b + 4 * i;
@@ -42,8 +46,14 @@ LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, cons
             transpose32(
                 w + i, padded_pair(data, nbytes, one, 0, 4, at, after), padded_pair(data, nbytes, one, 1, 5, at, after),
                 padded_pair(data, nbytes, one, 2, 6, at, after), padded_pair(data, nbytes, one, 3, 7, at, after));
+#if HLI_SMALL && !defined(X86_TERNARY)
+#  pragma GCC unroll 4
+        for (unsigned j = i; j < i + 4; j++)
+            w[j] = _mm256_shuffle_epi8(w[j], bytes);
+#else
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
+#endif
     }
     if (order != LV_COUNTED && hli_ends_in(whole, b)) {
         uint32_t nbits[8] __attribute__((aligned(32)));

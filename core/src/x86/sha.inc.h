@@ -205,7 +205,7 @@ SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m12
 {
 #if HLI_SMALL
     UNROLLED(1)
-    for (unsigned part = 0; part < 12; part += 4)
+    for (unsigned part = 0; N != 2 && part < 12; part += 4)
         UNROLLED(4)
         for (unsigned j = 0; j < 4; j++)
             EACH_MESSAGE(l) {
@@ -215,7 +215,7 @@ SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m12
             }
 #endif
     UNROLLED(16)
-    for (unsigned g = HLI_SMALL ? 12 : 0; g < 16; g++) { /* four rounds each */
+    for (unsigned g = HLI_SMALL && N != 2 ? 12 : 0; g < 16; g++) { /* four rounds each */
         EACH_MESSAGE(l) {
             if (IN_MEMORY(N))
                 __asm__("" : "+m"(rings[l][g & 3]));

@@ -1023,7 +1023,7 @@ L443:
 	FMOVD R0, F0
 L444:
 	MOVZ $256, R0
-	MOVD $hli_one_bit<>+0(SB), R3
+	MOVD $·hli_one_bit+0(SB), R3
 	SUB R17, R0, R0
 	VMOV R1, V0.D[1]
 	LSL $3, R8, R8
@@ -1139,7 +1139,7 @@ L613:
 	FMOVD (R0), F1
 	MOVZW $1, R4
 	FMOVD (R3), F0
-	MOVD $hli_sha256_schedule_64<>+0(SB), R3
+	MOVD $·hli_sha256_schedule_64+0(SB), R3
 	STP (R3, R2), 320(R26)
 	MOVD R13, R0
 	MOVW R4, 336(R26)
@@ -1177,7 +1177,7 @@ L592:
 	CMPW $1, R0
 	BNE L601
 	MOVD R12, R0
-	MOVD $hli_sha256_schedule_64<>+0(SB), R1
+	MOVD $·hli_sha256_schedule_64+0(SB), R1
 	STP (R12, R5), 24(R26)
 	MOVD R9, 40(R26)
 	CALL (R2)
@@ -1702,7 +1702,7 @@ L1040:
 	JMP L1039
 L1050:
 	CBZ R2, L1047
-	MOVD $hli_sha1_iv<>+0(SB), R1
+	MOVD $·hli_sha1_iv+0(SB), R1
 	MOVD $algs<>+1176(SB), R0
 L1036:
 	FLDPQ (R1), (F0, F1)
@@ -2095,187 +2095,145 @@ DATA algs<>+8(SB)/8, $0x1
 DATA algs<>+16(SB)/8, $0x4000000014
 DATA algs<>+24(SB)/8, $0x400000006
 DATA algs<>+32(SB)/8, $0x100000005
-DATA algs<>+40(SB)/8, $hli_sha1_iv<>+0(SB)
+DATA algs<>+40(SB)/8, $·hli_sha1_iv+0(SB)
 DATA algs<>+56(SB)/8, $LC18<>+0(SB)
 DATA algs<>+64(SB)/8, $0x100000002
 DATA algs<>+72(SB)/8, $0x4000000020
 DATA algs<>+80(SB)/8, $0x400000006
 DATA algs<>+88(SB)/8, $0x100000008
-DATA algs<>+96(SB)/8, $hli_sha256_iv<>+0(SB)
+DATA algs<>+96(SB)/8, $·hli_sha256_iv+0(SB)
 DATA algs<>+112(SB)/8, $LC19<>+0(SB)
 DATA algs<>+120(SB)/8, $0x100000003
 DATA algs<>+128(SB)/8, $0x400000001c
 DATA algs<>+136(SB)/8, $0x400000006
 DATA algs<>+144(SB)/8, $0x100000008
-DATA algs<>+152(SB)/8, $hli_sha224_iv<>+0(SB)
+DATA algs<>+152(SB)/8, $·hli_sha224_iv+0(SB)
 DATA algs<>+168(SB)/8, $LC20<>+0(SB)
 DATA algs<>+176(SB)/8, $0x200000004
 DATA algs<>+184(SB)/8, $0x8000000030
 DATA algs<>+192(SB)/8, $0x800000007
 DATA algs<>+200(SB)/8, $0x100000008
-DATA algs<>+208(SB)/8, $hli_sha384_iv<>+0(SB)
+DATA algs<>+208(SB)/8, $·hli_sha384_iv+0(SB)
 DATA algs<>+224(SB)/8, $LC21<>+0(SB)
 DATA algs<>+232(SB)/8, $0x200000005
 DATA algs<>+240(SB)/8, $0x8000000040
 DATA algs<>+248(SB)/8, $0x800000007
 DATA algs<>+256(SB)/8, $0x100000008
-DATA algs<>+264(SB)/8, $hli_sha512_iv<>+0(SB)
+DATA algs<>+264(SB)/8, $·hli_sha512_iv+0(SB)
 DATA algs<>+280(SB)/8, $LC22<>+0(SB)
 DATA algs<>+288(SB)/8, $0x200000006
 DATA algs<>+296(SB)/8, $0x800000001c
 DATA algs<>+304(SB)/8, $0x800000007
 DATA algs<>+312(SB)/8, $0x100000008
-DATA algs<>+320(SB)/8, $hli_sha512_224_iv<>+0(SB)
+DATA algs<>+320(SB)/8, $·hli_sha512_224_iv+0(SB)
 DATA algs<>+336(SB)/8, $LC23<>+0(SB)
 DATA algs<>+344(SB)/8, $0x200000007
 DATA algs<>+352(SB)/8, $0x8000000020
 DATA algs<>+360(SB)/8, $0x800000007
 DATA algs<>+368(SB)/8, $0x100000008
-DATA algs<>+376(SB)/8, $hli_sha512_256_iv<>+0(SB)
+DATA algs<>+376(SB)/8, $·hli_sha512_256_iv+0(SB)
 DATA algs<>+392(SB)/8, $LC24<>+0(SB)
 DATA algs<>+400(SB)/8, $0x300000008
 DATA algs<>+408(SB)/8, $0x4000000014
 DATA algs<>+416(SB)/8, $0x400000006
 DATA algs<>+424(SB)/8, $0x5
-DATA algs<>+432(SB)/8, $hli_sha1_iv<>+0(SB)
+DATA algs<>+432(SB)/8, $·hli_sha1_iv+0(SB)
 DATA algs<>+448(SB)/8, $LC25<>+0(SB)
 DATA algs<>+456(SB)/8, $0x400000009
 DATA algs<>+464(SB)/8, $0x4000000010
 DATA algs<>+472(SB)/8, $0x400000006
 DATA algs<>+480(SB)/8, $0x4
-DATA algs<>+488(SB)/8, $hli_sha1_iv<>+0(SB)
+DATA algs<>+488(SB)/8, $·hli_sha1_iv+0(SB)
 DATA algs<>+504(SB)/8, $LC26<>+0(SB)
 DATA algs<>+512(SB)/8, $0x50000000a
 DATA algs<>+520(SB)/8, $0x900000001c
 DATA algs<>+528(SB)/8, $0x800000000
 DATA algs<>+536(SB)/8, $0x19
-DATA algs<>+544(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+544(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+552(SB)/8, $0x600000001
 DATA algs<>+560(SB)/8, $LC27<>+0(SB)
 DATA algs<>+568(SB)/8, $0x50000000b
 DATA algs<>+576(SB)/8, $0x8800000020
 DATA algs<>+584(SB)/8, $0x800000000
 DATA algs<>+592(SB)/8, $0x19
-DATA algs<>+600(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+600(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+608(SB)/8, $0x600000001
 DATA algs<>+616(SB)/8, $LC28<>+0(SB)
 DATA algs<>+624(SB)/8, $0x50000000c
 DATA algs<>+632(SB)/8, $0x6800000030
 DATA algs<>+640(SB)/8, $0x800000000
 DATA algs<>+648(SB)/8, $0x19
-DATA algs<>+656(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+656(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+664(SB)/8, $0x600000001
 DATA algs<>+672(SB)/8, $LC29<>+0(SB)
 DATA algs<>+680(SB)/8, $0x50000000d
 DATA algs<>+688(SB)/8, $0x4800000040
 DATA algs<>+696(SB)/8, $0x800000000
 DATA algs<>+704(SB)/8, $0x19
-DATA algs<>+712(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+712(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+720(SB)/8, $0x600000001
 DATA algs<>+728(SB)/8, $LC30<>+0(SB)
 DATA algs<>+736(SB)/8, $0x50000000e
 DATA algs<>+744(SB)/8, $0xa800000020
 DATA algs<>+752(SB)/8, $0x800000000
 DATA algs<>+760(SB)/8, $0x19
-DATA algs<>+768(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+768(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+776(SB)/8, $0x1f00000002
 DATA algs<>+784(SB)/8, $LC31<>+0(SB)
 DATA algs<>+792(SB)/8, $0x50000000f
 DATA algs<>+800(SB)/8, $0x8800000040
 DATA algs<>+808(SB)/8, $0x800000000
 DATA algs<>+816(SB)/8, $0x19
-DATA algs<>+824(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+824(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+832(SB)/8, $0x1f00000002
 DATA algs<>+840(SB)/8, $LC32<>+0(SB)
 DATA algs<>+848(SB)/8, $0x500000010
 DATA algs<>+856(SB)/8, $0x8800000020
 DATA algs<>+864(SB)/8, $0x800000000
 DATA algs<>+872(SB)/8, $0x19
-DATA algs<>+880(SB)/8, $hli_sponge_iv<>+0(SB)
+DATA algs<>+880(SB)/8, $·hli_sponge_iv+0(SB)
 DATA algs<>+888(SB)/8, $0x100000001
 DATA algs<>+896(SB)/8, $LC33<>+0(SB)
 DATA algs<>+904(SB)/8, $0x600000011
 DATA algs<>+912(SB)/8, $0x4000000020
 DATA algs<>+920(SB)/8, $0x400000006
 DATA algs<>+928(SB)/8, $0x100000008
-DATA algs<>+936(SB)/8, $hli_sm3_iv<>+0(SB)
+DATA algs<>+936(SB)/8, $·hli_sm3_iv+0(SB)
 DATA algs<>+952(SB)/8, $LC34<>+0(SB)
 DATA algs<>+960(SB)/8, $0x700000012
 DATA algs<>+968(SB)/8, $0x8000000040
 DATA algs<>+976(SB)/8, $0x800000000
 DATA algs<>+984(SB)/8, $0xb
-DATA algs<>+992(SB)/8, $hli_blake2b_iv<>+0(SB)
+DATA algs<>+992(SB)/8, $·hli_blake2b_iv+0(SB)
 DATA algs<>+1000(SB)/8, $0x3
 DATA algs<>+1008(SB)/8, $LC35<>+0(SB)
 DATA algs<>+1016(SB)/8, $0x700000013
 DATA algs<>+1024(SB)/8, $0x8000000020
 DATA algs<>+1032(SB)/8, $0x800000000
 DATA algs<>+1040(SB)/8, $0xb
-DATA algs<>+1048(SB)/8, $hli_blake2b_256_iv<>+0(SB)
+DATA algs<>+1048(SB)/8, $·hli_blake2b_256_iv+0(SB)
 DATA algs<>+1056(SB)/8, $0x3
 DATA algs<>+1064(SB)/8, $LC36<>+0(SB)
 DATA algs<>+1072(SB)/8, $0x800000014
 DATA algs<>+1080(SB)/8, $0x4000000020
 DATA algs<>+1088(SB)/8, $0x400000000
 DATA algs<>+1096(SB)/8, $0xc
-DATA algs<>+1104(SB)/8, $hli_blake2s_iv<>+0(SB)
+DATA algs<>+1104(SB)/8, $·hli_blake2s_iv+0(SB)
 DATA algs<>+1112(SB)/8, $0x3
 DATA algs<>+1120(SB)/8, $LC37<>+0(SB)
 DATA algs<>+1128(SB)/8, $0x900000015
 DATA algs<>+1136(SB)/8, $0x4000000020
 DATA algs<>+1144(SB)/8, $0x400000000
 DATA algs<>+1152(SB)/8, $0xd
-DATA algs<>+1160(SB)/8, $hli_blake3_iv<>+0(SB)
+DATA algs<>+1160(SB)/8, $·hli_blake3_iv+0(SB)
 DATA algs<>+1168(SB)/8, $0x4
 DATA algs<>+1176(SB)/8, $LC38<>+0(SB)
 DATA algs<>+1184(SB)/8, $0x3f
 DATA algs<>+1192(SB)/8, $0x4000000018
 DATA algs<>+1200(SB)/8, $0x400000006
 DATA algs<>+1208(SB)/8, $0x100000006
-DATA algs<>+1216(SB)/8, $hli_sha1_iv<>+0(SB)
+DATA algs<>+1216(SB)/8, $·hli_sha1_iv+0(SB)
 GLOBL algs<>(SB), RODATA, $1232
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512
-
-DATA hli_sha1_iv<>+0(SB)/8, $0xefcdab8967452301
-DATA hli_sha1_iv<>+8(SB)/8, $0x1032547698badcfe
-DATA hli_sha1_iv<>+16(SB)/8, $0xc3d2e1f0
-GLOBL hli_sha1_iv<>(SB), RODATA, $32
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
 
 DATA LC17<>+0(SB)/8, $0x31616873
 GLOBL LC17<>(SB), RODATA, $8
@@ -2347,100 +2305,3 @@ GLOBL LC37<>(SB), RODATA, $8
 
 DATA LC38<>+0(SB)/8, $0x636431616873
 GLOBL LC38<>(SB), RODATA, $8
-
-DATA hli_blake2b_256_iv<>+0(SB)/8, $0x6a09e667f2bdc928
-DATA hli_blake2b_256_iv<>+8(SB)/8, $0xbb67ae8584caa73b
-DATA hli_blake2b_256_iv<>+16(SB)/8, $0x3c6ef372fe94f82b
-DATA hli_blake2b_256_iv<>+24(SB)/8, $0xa54ff53a5f1d36f1
-DATA hli_blake2b_256_iv<>+32(SB)/8, $0x510e527fade682d1
-DATA hli_blake2b_256_iv<>+40(SB)/8, $0x9b05688c2b3e6c1f
-DATA hli_blake2b_256_iv<>+48(SB)/8, $0x1f83d9abfb41bd6b
-DATA hli_blake2b_256_iv<>+56(SB)/8, $0x5be0cd19137e2179
-DATA hli_blake2b_256_iv<>+80(SB)/8, $0x20
-GLOBL hli_blake2b_256_iv<>(SB), RODATA, $96
-
-DATA hli_blake2b_iv<>+0(SB)/8, $0x6a09e667f2bdc948
-DATA hli_blake2b_iv<>+8(SB)/8, $0xbb67ae8584caa73b
-DATA hli_blake2b_iv<>+16(SB)/8, $0x3c6ef372fe94f82b
-DATA hli_blake2b_iv<>+24(SB)/8, $0xa54ff53a5f1d36f1
-DATA hli_blake2b_iv<>+32(SB)/8, $0x510e527fade682d1
-DATA hli_blake2b_iv<>+40(SB)/8, $0x9b05688c2b3e6c1f
-DATA hli_blake2b_iv<>+48(SB)/8, $0x1f83d9abfb41bd6b
-DATA hli_blake2b_iv<>+56(SB)/8, $0x5be0cd19137e2179
-DATA hli_blake2b_iv<>+80(SB)/8, $0x40
-GLOBL hli_blake2b_iv<>(SB), RODATA, $96
-
-DATA hli_blake2s_iv<>+0(SB)/8, $0xbb67ae856b08e647
-DATA hli_blake2s_iv<>+8(SB)/8, $0xa54ff53a3c6ef372
-DATA hli_blake2s_iv<>+16(SB)/8, $0x9b05688c510e527f
-DATA hli_blake2s_iv<>+24(SB)/8, $0x5be0cd191f83d9ab
-DATA hli_blake2s_iv<>+40(SB)/8, $0x2000000000
-GLOBL hli_blake2s_iv<>(SB), RODATA, $64
-
-DATA hli_blake3_iv<>+0(SB)/8, $0xbb67ae856a09e667
-DATA hli_blake3_iv<>+8(SB)/8, $0xa54ff53a3c6ef372
-DATA hli_blake3_iv<>+16(SB)/8, $0x9b05688c510e527f
-DATA hli_blake3_iv<>+24(SB)/8, $0x5be0cd191f83d9ab
-DATA hli_blake3_iv<>+40(SB)/8, $0x100000040
-DATA hli_blake3_iv<>+48(SB)/8, $0xa
-GLOBL hli_blake3_iv<>(SB), RODATA, $64
-
-DATA hli_sha224_iv<>+0(SB)/8, $0x367cd507c1059ed8
-DATA hli_sha224_iv<>+8(SB)/8, $0xf70e59393070dd17
-DATA hli_sha224_iv<>+16(SB)/8, $0x68581511ffc00b31
-DATA hli_sha224_iv<>+24(SB)/8, $0xbefa4fa464f98fa7
-GLOBL hli_sha224_iv<>(SB), RODATA, $32
-
-DATA hli_sha256_iv<>+0(SB)/8, $0xbb67ae856a09e667
-DATA hli_sha256_iv<>+8(SB)/8, $0xa54ff53a3c6ef372
-DATA hli_sha256_iv<>+16(SB)/8, $0x9b05688c510e527f
-DATA hli_sha256_iv<>+24(SB)/8, $0x5be0cd191f83d9ab
-GLOBL hli_sha256_iv<>(SB), RODATA, $32
-
-DATA hli_sha384_iv<>+0(SB)/8, $0xcbbb9d5dc1059ed8
-DATA hli_sha384_iv<>+8(SB)/8, $0x629a292a367cd507
-DATA hli_sha384_iv<>+16(SB)/8, $0x9159015a3070dd17
-DATA hli_sha384_iv<>+24(SB)/8, $0x152fecd8f70e5939
-DATA hli_sha384_iv<>+32(SB)/8, $0x67332667ffc00b31
-DATA hli_sha384_iv<>+40(SB)/8, $0x8eb44a8768581511
-DATA hli_sha384_iv<>+48(SB)/8, $0xdb0c2e0d64f98fa7
-DATA hli_sha384_iv<>+56(SB)/8, $0x47b5481dbefa4fa4
-GLOBL hli_sha384_iv<>(SB), RODATA, $64
-
-DATA hli_sha512_224_iv<>+0(SB)/8, $0x8c3d37c819544da2
-DATA hli_sha512_224_iv<>+8(SB)/8, $0x73e1996689dcd4d6
-DATA hli_sha512_224_iv<>+16(SB)/8, $0x1dfab7ae32ff9c82
-DATA hli_sha512_224_iv<>+24(SB)/8, $0x679dd514582f9fcf
-DATA hli_sha512_224_iv<>+32(SB)/8, $0xf6d2b697bd44da8
-DATA hli_sha512_224_iv<>+40(SB)/8, $0x77e36f7304c48942
-DATA hli_sha512_224_iv<>+48(SB)/8, $0x3f9d85a86a1d36c8
-DATA hli_sha512_224_iv<>+56(SB)/8, $0x1112e6ad91d692a1
-GLOBL hli_sha512_224_iv<>(SB), RODATA, $64
-
-DATA hli_sha512_256_iv<>+0(SB)/8, $0x22312194fc2bf72c
-DATA hli_sha512_256_iv<>+8(SB)/8, $0x9f555fa3c84c64c2
-DATA hli_sha512_256_iv<>+16(SB)/8, $0x2393b86b6f53b151
-DATA hli_sha512_256_iv<>+24(SB)/8, $0x963877195940eabd
-DATA hli_sha512_256_iv<>+32(SB)/8, $0x96283ee2a88effe3
-DATA hli_sha512_256_iv<>+40(SB)/8, $0xbe5e1e2553863992
-DATA hli_sha512_256_iv<>+48(SB)/8, $0x2b0199fc2c85b8aa
-DATA hli_sha512_256_iv<>+56(SB)/8, $0xeb72ddc81c52ca2
-GLOBL hli_sha512_256_iv<>(SB), RODATA, $64
-
-DATA hli_sha512_iv<>+0(SB)/8, $0x6a09e667f3bcc908
-DATA hli_sha512_iv<>+8(SB)/8, $0xbb67ae8584caa73b
-DATA hli_sha512_iv<>+16(SB)/8, $0x3c6ef372fe94f82b
-DATA hli_sha512_iv<>+24(SB)/8, $0xa54ff53a5f1d36f1
-DATA hli_sha512_iv<>+32(SB)/8, $0x510e527fade682d1
-DATA hli_sha512_iv<>+40(SB)/8, $0x9b05688c2b3e6c1f
-DATA hli_sha512_iv<>+48(SB)/8, $0x1f83d9abfb41bd6b
-DATA hli_sha512_iv<>+56(SB)/8, $0x5be0cd19137e2179
-GLOBL hli_sha512_iv<>(SB), RODATA, $64
-
-DATA hli_sm3_iv<>+0(SB)/8, $0x4914b2b97380166f
-DATA hli_sm3_iv<>+8(SB)/8, $0xda8a0600172442d7
-DATA hli_sm3_iv<>+16(SB)/8, $0x163138aaa96f30bc
-DATA hli_sm3_iv<>+24(SB)/8, $0xb0fb0e4ee38dee4d
-GLOBL hli_sm3_iv<>(SB), RODATA, $32
-
-GLOBL hli_sponge_iv<>(SB), RODATA, $200

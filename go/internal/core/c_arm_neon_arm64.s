@@ -9,9 +9,9 @@
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4455:
+LFB4456:
 	SUB $80, R26, R26
-	MOVD $hli_ripemd160_k<>+0(SB), R2
+	MOVD $·hli_ripemd160_k+0(SB), R2
 	FMOVS 4(R2), F30
 	FLDPS 20(R2), (F4, F14)
 	FMOVS 28(R2), F31
@@ -1685,14 +1685,14 @@ LFB4455:
 	FSTPQ (F7, F3), 48(R0)
 	ADD $80, R26, R26
 	RET
-LFE4455:
+LFE4456:
 
 TEXT ·hli_sha1_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4416:
+LFB4417:
 	SUB $48, R26, R26
 	CBZ R2, L47
-	MOVD $hli_sha1_k<>+0(SB), R5
+	MOVD $·hli_sha1_k+0(SB), R5
 	MOVD R5, R4
 	MOVD ZR, R3
 	FMOVS (R5), F1
@@ -2929,11 +2929,11 @@ L49:
 L47:
 	ADD $48, R26, R26
 	RET
-LFE4416:
+LFE4417:
 
 TEXT ·hli_sha1_scheduled_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4417:
+LFB4418:
 	ADD $320, R1, R4
 	ADD $80, R1, R3
 	MOVD R1, R2
@@ -3192,11 +3192,11 @@ L64:
 	FSTPQ (F9, F8), 32(R0)
 	FMOVQ F7, 64(R0)
 	RET
-LFE4417:
+LFE4418:
 
 TEXT ·hli_sha1dc_possible_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4418:
+LFB4419:
 	SUB $736, R26, R26
 	MOVD $bits_0<>+0(SB), R2
 	LDP (R0), (R5, R4)
@@ -4599,14 +4599,14 @@ LFB4418:
 	FMOVQ F0, (R1)
 	ADD $736, R26, R26
 	RET
-LFE4418:
+LFE4419:
 
 TEXT ·hli_sha256_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4420:
+LFB4421:
 	SUB $160, R26, R26
 	CBZ R2, L66
-	MOVD $hli_sha256_k<>+0(SB), R14
+	MOVD $·hli_sha256_k+0(SB), R14
 	MOVD R14, R4
 	MOVD ZR, R6
 	FLDPQ (R0), (F3, F31)
@@ -5928,11 +5928,11 @@ L69:
 L66:
 	ADD $160, R26, R26
 	RET
-LFE4420:
+LFE4421:
 
 TEXT ·hli_sha256_scheduled_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4421:
+LFB4422:
 	ADD $256, R1, R2
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F14)
@@ -6184,10 +6184,10 @@ L78:
 	FSTPQ (F13, F12), 64(R0)
 	FSTPQ (F11, F10), 96(R0)
 	RET
-LFE4421:
+LFE4422:
 
 TEXT ·hli_sha256_chain_neon(SB), NOSPLIT, $0-0
-LFB4423:
+LFB4424:
 	SUB $928, R26, R26
 	MOVD R0, R13
 	MOVD R1, R5
@@ -6206,14 +6206,14 @@ L115:
 	MOVWU 16(R13), R2
 	CMPW $15, R2
 	BLS L80
-	MOVD $hli_sha256_k<>+0(SB), R15
+	MOVD $·hli_sha256_k+0(SB), R15
 	MOVD R15, R0
 	LSRW $2, R8, R8
 	LSRW $2, R9, R12
 	ADD $672, R26, R6
 	LSRW $2, R9, R9
-	MOVD $hli_sha256_k<>+64(SB), R11
-	MOVD $hli_sha256_k<>+192(SB), R10
+	MOVD $·hli_sha256_k+64(SB), R11
+	MOVD $·hli_sha256_k+192(SB), R10
 	LDP (R3), (R14, R7)
 	LDP 16(R3), (R4, R2)
 	SUBW $1, R8, R3
@@ -8470,8 +8470,8 @@ L117:
 	MOVD R12, 656(R26)
 	CALL ·memcpy(SB)
 	MOVD R0, R14
-	MOVD $hli_sha256_k<>+192(SB), R10
-	MOVD $hli_sha256_k<>+64(SB), R11
+	MOVD $·hli_sha256_k+192(SB), R10
+	MOVD $·hli_sha256_k+64(SB), R11
 	MOVWU 32(R26), R7
 	MOVWU 48(R26), R9
 	MOVWU 64(R26), R8
@@ -8556,15 +8556,15 @@ L116:
 L101:
 	MOVD R3, R4
 	JMP L82
-LFE4423:
+LFE4424:
 
 TEXT ·hli_sha512_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4425:
+LFB4426:
 	SUB $160, R26, R26
 	CBZ R2, L118
-	MOVD $hli_sha512_k<>+512(SB), R15
-	MOVD $hli_sha512_k<>+0(SB), R16
+	MOVD $·hli_sha512_k+512(SB), R15
+	MOVD $·hli_sha512_k+0(SB), R16
 	MOVD R16, R4
 	MOVD ZR, R5
 	FLDPQ (R0), (F20, F26)
@@ -9908,11 +9908,11 @@ L121:
 L118:
 	ADD $160, R26, R26
 	RET
-LFE4425:
+LFE4426:
 
 TEXT ·hli_sha512_scheduled_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4426:
+LFB4427:
 	ADD $640, R1, R2
 	FLDPQ (R0), (F13, F12)
 	FLDPQ 32(R0), (F11, F10)
@@ -10172,16 +10172,16 @@ L130:
 	FSTPQ (F9, F8), 64(R0)
 	FSTPQ (F7, F6), 96(R0)
 	RET
-LFE4426:
+LFE4427:
 
 TEXT ·hli_md5_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4428:
+LFB4429:
 	SUB $256, R26, R26
 	CBZ R2, L132
 	MOVD ZR, R10
 	MOVD R26, R3
-	MOVD $hli_md5_t<>+0(SB), R11
+	MOVD $·hli_md5_t+0(SB), R11
 	FLDPQ (R0), (F10, F9)
 	FLDPQ 32(R0), (F8, F7)
 L134:
@@ -10489,11 +10489,11 @@ L138:
 L132:
 	ADD $256, R26, R26
 	RET
-LFE4428:
+LFE4429:
 
 TEXT ·hli_md5_scheduled_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4429:
+LFB4430:
 	ADD $64, R1, R3
 	MOVD R1, R2
 	FLDPQ (R0), (F7, F6)
@@ -10660,16 +10660,16 @@ L153:
 	FSTPQ (F7, F6), (R0)
 	FSTPQ (F5, F4), 32(R0)
 	RET
-LFE4429:
+LFE4430:
 
 TEXT ·hli_md5_pair_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4439:
+LFB4440:
 	SUB $512, R26, R26
 	CBZ R2, L158
 	MOVD ZR, R10
 	MOVD R26, R3
-	MOVD $hli_md5_t<>+0(SB), R11
+	MOVD $·hli_md5_t+0(SB), R11
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F14)
 	FLDPQ 64(R0), (F13, F12)
@@ -11224,11 +11224,11 @@ L164:
 L158:
 	ADD $512, R26, R26
 	RET
-LFE4439:
+LFE4440:
 
 TEXT ·hli_md5_pair_scheduled_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4440:
+LFB4441:
 	ADD $64, R1, R3
 	MOVD R1, R2
 	FLDPQ (R0), (F13, F12)
@@ -11515,10 +11515,10 @@ L179:
 	FSTPQ (F9, F8), 64(R0)
 	FSTPQ (F7, F6), 96(R0)
 	RET
-LFE4440:
+LFE4441:
 
 TEXT ·hli_ripemd160_blocks_neon(SB), NOSPLIT, $0-0
-LFB4452:
+LFB4453:
 	SUB $272, R26, R26
 	MOVD R1, R11
 	MOVD R2, R13
@@ -11597,10 +11597,10 @@ L209:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4452:
+LFE4453:
 
 TEXT ·hli_ripemd160_scheduled_neon(SB), NOSPLIT, $0-0
-LFB4453:
+LFB4454:
 	SUB $272, R26, R26
 	MOVD R1, R2
 	ADD $16, R26, R1
@@ -11641,11 +11641,11 @@ LFB4453:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4453:
+LFE4454:
 
 TEXT ·hli_clear_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4454:
+LFB4455:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -11679,7 +11679,7 @@ LFB4454:
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
 	RET
-LFE4454:
+LFE4455:
 
 DATA bits_0<>+0(SB)/8, $0x200000001
 DATA bits_0<>+8(SB)/8, $0x800000004
@@ -11698,167 +11698,6 @@ DATA bits_0<>+104(SB)/8, $0x800000004000000
 DATA bits_0<>+112(SB)/8, $0x2000000010000000
 DATA bits_0<>+120(SB)/8, $0x8000000040000000
 GLOBL bits_0<>(SB), RODATA, $128
-
-DATA hli_md5_t<>+0(SB)/8, $0xe8c7b756d76aa478
-DATA hli_md5_t<>+8(SB)/8, $0xc1bdceee242070db
-DATA hli_md5_t<>+16(SB)/8, $0x4787c62af57c0faf
-DATA hli_md5_t<>+24(SB)/8, $0xfd469501a8304613
-DATA hli_md5_t<>+32(SB)/8, $0x8b44f7af698098d8
-DATA hli_md5_t<>+40(SB)/8, $0x895cd7beffff5bb1
-DATA hli_md5_t<>+48(SB)/8, $0xfd9871936b901122
-DATA hli_md5_t<>+56(SB)/8, $0x49b40821a679438e
-DATA hli_md5_t<>+64(SB)/8, $0xc040b340f61e2562
-DATA hli_md5_t<>+72(SB)/8, $0xe9b6c7aa265e5a51
-DATA hli_md5_t<>+80(SB)/8, $0x2441453d62f105d
-DATA hli_md5_t<>+88(SB)/8, $0xe7d3fbc8d8a1e681
-DATA hli_md5_t<>+96(SB)/8, $0xc33707d621e1cde6
-DATA hli_md5_t<>+104(SB)/8, $0x455a14edf4d50d87
-DATA hli_md5_t<>+112(SB)/8, $0xfcefa3f8a9e3e905
-DATA hli_md5_t<>+120(SB)/8, $0x8d2a4c8a676f02d9
-DATA hli_md5_t<>+128(SB)/8, $0x8771f681fffa3942
-DATA hli_md5_t<>+136(SB)/8, $0xfde5380c6d9d6122
-DATA hli_md5_t<>+144(SB)/8, $0x4bdecfa9a4beea44
-DATA hli_md5_t<>+152(SB)/8, $0xbebfbc70f6bb4b60
-DATA hli_md5_t<>+160(SB)/8, $0xeaa127fa289b7ec6
-DATA hli_md5_t<>+168(SB)/8, $0x4881d05d4ef3085
-DATA hli_md5_t<>+176(SB)/8, $0xe6db99e5d9d4d039
-DATA hli_md5_t<>+184(SB)/8, $0xc4ac56651fa27cf8
-DATA hli_md5_t<>+192(SB)/8, $0x432aff97f4292244
-DATA hli_md5_t<>+200(SB)/8, $0xfc93a039ab9423a7
-DATA hli_md5_t<>+208(SB)/8, $0x8f0ccc92655b59c3
-DATA hli_md5_t<>+216(SB)/8, $0x85845dd1ffeff47d
-DATA hli_md5_t<>+224(SB)/8, $0xfe2ce6e06fa87e4f
-DATA hli_md5_t<>+232(SB)/8, $0x4e0811a1a3014314
-DATA hli_md5_t<>+240(SB)/8, $0xbd3af235f7537e82
-DATA hli_md5_t<>+248(SB)/8, $0xeb86d3912ad7d2bb
-GLOBL hli_md5_t<>(SB), RODATA, $256
-
-DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
-DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1
-DATA hli_ripemd160_k<>+16(SB)/8, $0x50a28be6a953fd4e
-DATA hli_ripemd160_k<>+24(SB)/8, $0x6d703ef35c4dd124
-DATA hli_ripemd160_k<>+32(SB)/8, $0x7a6d76e9
-GLOBL hli_ripemd160_k<>(SB), RODATA, $40
-
-DATA hli_sha1_k<>+0(SB)/8, $0x6ed9eba15a827999
-DATA hli_sha1_k<>+8(SB)/8, $0xca62c1d68f1bbcdc
-GLOBL hli_sha1_k<>(SB), RODATA, $16
-
-DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
-DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_k<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_k<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_k<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_k<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_k<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_k<>+56(SB)/8, $0xc19bf1749bdc06a7
-DATA hli_sha256_k<>+64(SB)/8, $0xefbe4786e49b69c1
-DATA hli_sha256_k<>+72(SB)/8, $0x240ca1cc0fc19dc6
-DATA hli_sha256_k<>+80(SB)/8, $0x4a7484aa2de92c6f
-DATA hli_sha256_k<>+88(SB)/8, $0x76f988da5cb0a9dc
-DATA hli_sha256_k<>+96(SB)/8, $0xa831c66d983e5152
-DATA hli_sha256_k<>+104(SB)/8, $0xbf597fc7b00327c8
-DATA hli_sha256_k<>+112(SB)/8, $0xd5a79147c6e00bf3
-DATA hli_sha256_k<>+120(SB)/8, $0x1429296706ca6351
-DATA hli_sha256_k<>+128(SB)/8, $0x2e1b213827b70a85
-DATA hli_sha256_k<>+136(SB)/8, $0x53380d134d2c6dfc
-DATA hli_sha256_k<>+144(SB)/8, $0x766a0abb650a7354
-DATA hli_sha256_k<>+152(SB)/8, $0x92722c8581c2c92e
-DATA hli_sha256_k<>+160(SB)/8, $0xa81a664ba2bfe8a1
-DATA hli_sha256_k<>+168(SB)/8, $0xc76c51a3c24b8b70
-DATA hli_sha256_k<>+176(SB)/8, $0xd6990624d192e819
-DATA hli_sha256_k<>+184(SB)/8, $0x106aa070f40e3585
-DATA hli_sha256_k<>+192(SB)/8, $0x1e376c0819a4c116
-DATA hli_sha256_k<>+200(SB)/8, $0x34b0bcb52748774c
-DATA hli_sha256_k<>+208(SB)/8, $0x4ed8aa4a391c0cb3
-DATA hli_sha256_k<>+216(SB)/8, $0x682e6ff35b9cca4f
-DATA hli_sha256_k<>+224(SB)/8, $0x78a5636f748f82ee
-DATA hli_sha256_k<>+232(SB)/8, $0x8cc7020884c87814
-DATA hli_sha256_k<>+240(SB)/8, $0xa4506ceb90befffa
-DATA hli_sha256_k<>+248(SB)/8, $0xc67178f2bef9a3f7
-GLOBL hli_sha256_k<>(SB), RODATA, $256
-
-DATA hli_sha512_k<>+0(SB)/8, $0x428a2f98d728ae22
-DATA hli_sha512_k<>+8(SB)/8, $0x7137449123ef65cd
-DATA hli_sha512_k<>+16(SB)/8, $0xb5c0fbcfec4d3b2f
-DATA hli_sha512_k<>+24(SB)/8, $0xe9b5dba58189dbbc
-DATA hli_sha512_k<>+32(SB)/8, $0x3956c25bf348b538
-DATA hli_sha512_k<>+40(SB)/8, $0x59f111f1b605d019
-DATA hli_sha512_k<>+48(SB)/8, $0x923f82a4af194f9b
-DATA hli_sha512_k<>+56(SB)/8, $0xab1c5ed5da6d8118
-DATA hli_sha512_k<>+64(SB)/8, $0xd807aa98a3030242
-DATA hli_sha512_k<>+72(SB)/8, $0x12835b0145706fbe
-DATA hli_sha512_k<>+80(SB)/8, $0x243185be4ee4b28c
-DATA hli_sha512_k<>+88(SB)/8, $0x550c7dc3d5ffb4e2
-DATA hli_sha512_k<>+96(SB)/8, $0x72be5d74f27b896f
-DATA hli_sha512_k<>+104(SB)/8, $0x80deb1fe3b1696b1
-DATA hli_sha512_k<>+112(SB)/8, $0x9bdc06a725c71235
-DATA hli_sha512_k<>+120(SB)/8, $0xc19bf174cf692694
-DATA hli_sha512_k<>+128(SB)/8, $0xe49b69c19ef14ad2
-DATA hli_sha512_k<>+136(SB)/8, $0xefbe4786384f25e3
-DATA hli_sha512_k<>+144(SB)/8, $0xfc19dc68b8cd5b5
-DATA hli_sha512_k<>+152(SB)/8, $0x240ca1cc77ac9c65
-DATA hli_sha512_k<>+160(SB)/8, $0x2de92c6f592b0275
-DATA hli_sha512_k<>+168(SB)/8, $0x4a7484aa6ea6e483
-DATA hli_sha512_k<>+176(SB)/8, $0x5cb0a9dcbd41fbd4
-DATA hli_sha512_k<>+184(SB)/8, $0x76f988da831153b5
-DATA hli_sha512_k<>+192(SB)/8, $0x983e5152ee66dfab
-DATA hli_sha512_k<>+200(SB)/8, $0xa831c66d2db43210
-DATA hli_sha512_k<>+208(SB)/8, $0xb00327c898fb213f
-DATA hli_sha512_k<>+216(SB)/8, $0xbf597fc7beef0ee4
-DATA hli_sha512_k<>+224(SB)/8, $0xc6e00bf33da88fc2
-DATA hli_sha512_k<>+232(SB)/8, $0xd5a79147930aa725
-DATA hli_sha512_k<>+240(SB)/8, $0x6ca6351e003826f
-DATA hli_sha512_k<>+248(SB)/8, $0x142929670a0e6e70
-DATA hli_sha512_k<>+256(SB)/8, $0x27b70a8546d22ffc
-DATA hli_sha512_k<>+264(SB)/8, $0x2e1b21385c26c926
-DATA hli_sha512_k<>+272(SB)/8, $0x4d2c6dfc5ac42aed
-DATA hli_sha512_k<>+280(SB)/8, $0x53380d139d95b3df
-DATA hli_sha512_k<>+288(SB)/8, $0x650a73548baf63de
-DATA hli_sha512_k<>+296(SB)/8, $0x766a0abb3c77b2a8
-DATA hli_sha512_k<>+304(SB)/8, $0x81c2c92e47edaee6
-DATA hli_sha512_k<>+312(SB)/8, $0x92722c851482353b
-DATA hli_sha512_k<>+320(SB)/8, $0xa2bfe8a14cf10364
-DATA hli_sha512_k<>+328(SB)/8, $0xa81a664bbc423001
-DATA hli_sha512_k<>+336(SB)/8, $0xc24b8b70d0f89791
-DATA hli_sha512_k<>+344(SB)/8, $0xc76c51a30654be30
-DATA hli_sha512_k<>+352(SB)/8, $0xd192e819d6ef5218
-DATA hli_sha512_k<>+360(SB)/8, $0xd69906245565a910
-DATA hli_sha512_k<>+368(SB)/8, $0xf40e35855771202a
-DATA hli_sha512_k<>+376(SB)/8, $0x106aa07032bbd1b8
-DATA hli_sha512_k<>+384(SB)/8, $0x19a4c116b8d2d0c8
-DATA hli_sha512_k<>+392(SB)/8, $0x1e376c085141ab53
-DATA hli_sha512_k<>+400(SB)/8, $0x2748774cdf8eeb99
-DATA hli_sha512_k<>+408(SB)/8, $0x34b0bcb5e19b48a8
-DATA hli_sha512_k<>+416(SB)/8, $0x391c0cb3c5c95a63
-DATA hli_sha512_k<>+424(SB)/8, $0x4ed8aa4ae3418acb
-DATA hli_sha512_k<>+432(SB)/8, $0x5b9cca4f7763e373
-DATA hli_sha512_k<>+440(SB)/8, $0x682e6ff3d6b2b8a3
-DATA hli_sha512_k<>+448(SB)/8, $0x748f82ee5defb2fc
-DATA hli_sha512_k<>+456(SB)/8, $0x78a5636f43172f60
-DATA hli_sha512_k<>+464(SB)/8, $0x84c87814a1f0ab72
-DATA hli_sha512_k<>+472(SB)/8, $0x8cc702081a6439ec
-DATA hli_sha512_k<>+480(SB)/8, $0x90befffa23631e28
-DATA hli_sha512_k<>+488(SB)/8, $0xa4506cebde82bde9
-DATA hli_sha512_k<>+496(SB)/8, $0xbef9a3f7b2c67915
-DATA hli_sha512_k<>+504(SB)/8, $0xc67178f2e372532b
-DATA hli_sha512_k<>+512(SB)/8, $0xca273eceea26619c
-DATA hli_sha512_k<>+520(SB)/8, $0xd186b8c721c0c207
-DATA hli_sha512_k<>+528(SB)/8, $0xeada7dd6cde0eb1e
-DATA hli_sha512_k<>+536(SB)/8, $0xf57d4f7fee6ed178
-DATA hli_sha512_k<>+544(SB)/8, $0x6f067aa72176fba
-DATA hli_sha512_k<>+552(SB)/8, $0xa637dc5a2c898a6
-DATA hli_sha512_k<>+560(SB)/8, $0x113f9804bef90dae
-DATA hli_sha512_k<>+568(SB)/8, $0x1b710b35131c471b
-DATA hli_sha512_k<>+576(SB)/8, $0x28db77f523047d84
-DATA hli_sha512_k<>+584(SB)/8, $0x32caab7b40c72493
-DATA hli_sha512_k<>+592(SB)/8, $0x3c9ebe0a15c9bebc
-DATA hli_sha512_k<>+600(SB)/8, $0x431d67c49c100d4c
-DATA hli_sha512_k<>+608(SB)/8, $0x4cc5d4becb3e42b6
-DATA hli_sha512_k<>+616(SB)/8, $0x597f299cfc657e2a
-DATA hli_sha512_k<>+624(SB)/8, $0x5fcb6fab3ad6faec
-DATA hli_sha512_k<>+632(SB)/8, $0x6c44198c4a475817
-GLOBL hli_sha512_k<>(SB), RODATA, $640
 
 DATA masks_1<>+0(SB)/8, $0x38000000100
 DATA masks_1<>+8(SB)/8, $0x3fc000003e0

@@ -12,7 +12,7 @@ TEXT ·hli_ripemd160_blocks_neon_x2(SB), NOSPLIT, $0-0
 LFB4402:
 	SUB $656, R26, R26
 	CBZ R2, L1
-	MOVD $hli_ripemd160_k<>+0(SB), R3
+	MOVD $·hli_ripemd160_k+0(SB), R3
 	FMOVS 20(R3), F0
 	VDUP V0.S[0], V5.S4
 	FMOVS 4(R3), F0
@@ -3705,10 +3705,3 @@ L1:
 	ADD $656, R26, R26
 	RET
 LFE4402:
-
-DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
-DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1
-DATA hli_ripemd160_k<>+16(SB)/8, $0x50a28be6a953fd4e
-DATA hli_ripemd160_k<>+24(SB)/8, $0x6d703ef35c4dd124
-DATA hli_ripemd160_k<>+32(SB)/8, $0x7a6d76e9
-GLOBL hli_ripemd160_k<>(SB), RODATA, $40

@@ -7,12 +7,12 @@
 #include "funcdata.h"
 #include "textflag.h"
 
-TEXT keccak_permute<>(SB), NOSPLIT, $0-0
+TEXT keccak_permute_called<>(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4411:
+LFB4412:
 	SUB $160, R26, R26
-	MOVD $hli_keccak_rc<>+0(SB), R2
-	MOVD $hli_keccak_rc<>+192(SB), R3
+	MOVD $·hli_keccak_rc+0(SB), R2
+	MOVD $·hli_keccak_rc+192(SB), R3
 	FLDPQ (R0), (F11, F17)
 	FLDPQ 32(R0), (F31, F12)
 	FLDPQ 64(R0), (F1, F26)
@@ -32,7 +32,7 @@ L2:
 	VEOR3 V30.B16, V21.B16, V6.B16, V6.B16
 	VEOR3 V5.B16, V7.B16, V27.B16, V29.B16
 	VRAX1 V6.D2, V29.D2, V16.D2
-	VEOR V16.B16, V11.B16, V27.B16
+	VEOR V11.B16, V16.B16, V27.B16
 	VLD1R (R2), [V2.D2]
 	VEOR3 V19.B16, V26.B16, V11.B16, V8.B16
 	VEOR3 V18.B16, V13.B16, V31.B16, V3.B16
@@ -376,13 +376,13 @@ L2:
 L1:
 	ADD $160, R26, R26
 	RET
-LFE4411:
+LFE4412:
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4442:
+LFB4443:
 	SUB $64, R26, R26
-	MOVD $hli_ripemd160_k<>+0(SB), R2
+	MOVD $·hli_ripemd160_k+0(SB), R2
 	FLDPS 4(R2), (F24, F31)
 	FLDPS 20(R2), (F0, F29)
 	VDUP V0.S[0], V0.S4
@@ -2027,10 +2027,10 @@ LFB4442:
 	FMOVQ F0, (R0)
 	ADD $64, R26, R26
 	RET
-LFE4442:
+LFE4443:
 
 TEXT ·hli_keccak_blocks_sha3(SB), NOSPLIT, $0-0
-LFB4412:
+LFB4413:
 	MOVD.W R30, -16(R26)
 	MOVD R1, R8
 	MOVD R2, R11
@@ -2064,7 +2064,7 @@ L14:
 	BHI L14
 L12:
 	MOVZW $1, R1
-	CALL keccak_permute<>(SB)
+	CALL keccak_permute_called<>(SB)
 	ADD R12, R10, R10
 	SUBS $1, R11, R11
 	BNE L16
@@ -2081,15 +2081,15 @@ L23:
 	CMPW R4, R7
 	BHI L14
 	MOVZW $1, R1
-	CALL keccak_permute<>(SB)
+	CALL keccak_permute_called<>(SB)
 	ADD R12, R10, R10
 	SUBS $1, R11, R11
 	BNE L16
 	JMP L10
-LFE4412:
+LFE4413:
 
 TEXT ·hli_keccak_chain_sha3(SB), NOSPLIT, $0-0
-LFB4413:
+LFB4414:
 	SUB $512, R26, R26
 	MOVD R0, R8
 	ADD $127, R26, R6
@@ -2208,7 +2208,7 @@ L35:
 	FMOVQ 384(R6), F0
 	FSTPQ (F2, F1), 352(R5)
 	FMOVQ F0, 384(R5)
-	CALL keccak_permute<>(SB)
+	CALL keccak_permute_called<>(SB)
 	CMPW $1, R9
 	BEQ L37
 	MOVD ZR, R1
@@ -2249,16 +2249,16 @@ L46:
 	CMPW R0, R4
 	BHI L29
 	JMP L27
-LFE4413:
+LFE4414:
 
 TEXT ·hli_md5_blocks_sha3(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4427:
+LFB4428:
 	SUB $256, R26, R26
 	CBZ R2, L132
 	MOVD ZR, R10
 	MOVD R26, R3
-	MOVD $hli_md5_t<>+0(SB), R11
+	MOVD $·hli_md5_t+0(SB), R11
 	FLDPQ (R0), (F10, F9)
 	FLDPQ 32(R0), (F8, F7)
 L134:
@@ -2562,11 +2562,11 @@ L138:
 L132:
 	ADD $256, R26, R26
 	RET
-LFE4427:
+LFE4428:
 
 TEXT ·hli_md5_scheduled_sha3(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4428:
+LFB4429:
 	ADD $64, R1, R3
 	MOVD R1, R2
 	FLDPQ (R0), (F9, F8)
@@ -2729,10 +2729,10 @@ L153:
 	FSTPQ (F9, F8), (R0)
 	FSTPQ (F0, F7), 32(R0)
 	RET
-LFE4428:
+LFE4429:
 
 TEXT ·hli_ripemd160_blocks_sha3(SB), NOSPLIT, $0-0
-LFB4440:
+LFB4441:
 	SUB $272, R26, R26
 	MOVD R1, R11
 	MOVD R2, R13
@@ -2811,10 +2811,10 @@ L183:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4440:
+LFE4441:
 
 TEXT ·hli_ripemd160_scheduled_sha3(SB), NOSPLIT, $0-0
-LFB4441:
+LFB4442:
 	SUB $272, R26, R26
 	MOVD R1, R2
 	ADD $16, R26, R1
@@ -2855,71 +2855,4 @@ LFB4441:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4441:
-
-DATA hli_keccak_rc<>+0(SB)/8, $0x1
-DATA hli_keccak_rc<>+8(SB)/8, $0x8082
-DATA hli_keccak_rc<>+16(SB)/8, $0x800000000000808a
-DATA hli_keccak_rc<>+24(SB)/8, $0x8000000080008000
-DATA hli_keccak_rc<>+32(SB)/8, $0x808b
-DATA hli_keccak_rc<>+40(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+48(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+56(SB)/8, $0x8000000000008009
-DATA hli_keccak_rc<>+64(SB)/8, $0x8a
-DATA hli_keccak_rc<>+72(SB)/8, $0x88
-DATA hli_keccak_rc<>+80(SB)/8, $0x80008009
-DATA hli_keccak_rc<>+88(SB)/8, $0x8000000a
-DATA hli_keccak_rc<>+96(SB)/8, $0x8000808b
-DATA hli_keccak_rc<>+104(SB)/8, $0x800000000000008b
-DATA hli_keccak_rc<>+112(SB)/8, $0x8000000000008089
-DATA hli_keccak_rc<>+120(SB)/8, $0x8000000000008003
-DATA hli_keccak_rc<>+128(SB)/8, $0x8000000000008002
-DATA hli_keccak_rc<>+136(SB)/8, $0x8000000000000080
-DATA hli_keccak_rc<>+144(SB)/8, $0x800a
-DATA hli_keccak_rc<>+152(SB)/8, $0x800000008000000a
-DATA hli_keccak_rc<>+160(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+168(SB)/8, $0x8000000000008080
-DATA hli_keccak_rc<>+176(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+184(SB)/8, $0x8000000080008008
-GLOBL hli_keccak_rc<>(SB), RODATA, $192
-
-DATA hli_md5_t<>+0(SB)/8, $0xe8c7b756d76aa478
-DATA hli_md5_t<>+8(SB)/8, $0xc1bdceee242070db
-DATA hli_md5_t<>+16(SB)/8, $0x4787c62af57c0faf
-DATA hli_md5_t<>+24(SB)/8, $0xfd469501a8304613
-DATA hli_md5_t<>+32(SB)/8, $0x8b44f7af698098d8
-DATA hli_md5_t<>+40(SB)/8, $0x895cd7beffff5bb1
-DATA hli_md5_t<>+48(SB)/8, $0xfd9871936b901122
-DATA hli_md5_t<>+56(SB)/8, $0x49b40821a679438e
-DATA hli_md5_t<>+64(SB)/8, $0xc040b340f61e2562
-DATA hli_md5_t<>+72(SB)/8, $0xe9b6c7aa265e5a51
-DATA hli_md5_t<>+80(SB)/8, $0x2441453d62f105d
-DATA hli_md5_t<>+88(SB)/8, $0xe7d3fbc8d8a1e681
-DATA hli_md5_t<>+96(SB)/8, $0xc33707d621e1cde6
-DATA hli_md5_t<>+104(SB)/8, $0x455a14edf4d50d87
-DATA hli_md5_t<>+112(SB)/8, $0xfcefa3f8a9e3e905
-DATA hli_md5_t<>+120(SB)/8, $0x8d2a4c8a676f02d9
-DATA hli_md5_t<>+128(SB)/8, $0x8771f681fffa3942
-DATA hli_md5_t<>+136(SB)/8, $0xfde5380c6d9d6122
-DATA hli_md5_t<>+144(SB)/8, $0x4bdecfa9a4beea44
-DATA hli_md5_t<>+152(SB)/8, $0xbebfbc70f6bb4b60
-DATA hli_md5_t<>+160(SB)/8, $0xeaa127fa289b7ec6
-DATA hli_md5_t<>+168(SB)/8, $0x4881d05d4ef3085
-DATA hli_md5_t<>+176(SB)/8, $0xe6db99e5d9d4d039
-DATA hli_md5_t<>+184(SB)/8, $0xc4ac56651fa27cf8
-DATA hli_md5_t<>+192(SB)/8, $0x432aff97f4292244
-DATA hli_md5_t<>+200(SB)/8, $0xfc93a039ab9423a7
-DATA hli_md5_t<>+208(SB)/8, $0x8f0ccc92655b59c3
-DATA hli_md5_t<>+216(SB)/8, $0x85845dd1ffeff47d
-DATA hli_md5_t<>+224(SB)/8, $0xfe2ce6e06fa87e4f
-DATA hli_md5_t<>+232(SB)/8, $0x4e0811a1a3014314
-DATA hli_md5_t<>+240(SB)/8, $0xbd3af235f7537e82
-DATA hli_md5_t<>+248(SB)/8, $0xeb86d3912ad7d2bb
-GLOBL hli_md5_t<>(SB), RODATA, $256
-
-DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
-DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1
-DATA hli_ripemd160_k<>+16(SB)/8, $0x50a28be6a953fd4e
-DATA hli_ripemd160_k<>+24(SB)/8, $0x6d703ef35c4dd124
-DATA hli_ripemd160_k<>+32(SB)/8, $0x7a6d76e9
-GLOBL hli_ripemd160_k<>(SB), RODATA, $40
+LFE4442:

@@ -15,7 +15,7 @@ LFB4387:
 	MOVD R2, R4
 	CBZ R2, L1
 	MOVD ZR, R2
-	MOVD $hli_sha512_k<>+0(SB), R6
+	MOVD $·hli_sha512_k+0(SB), R6
 	FLDPQ (R0), (F8, F10)
 	FLDPQ 32(R0), (F9, F11)
 L3:
@@ -514,7 +514,7 @@ LFB4388:
 	MOVD R0, R3
 	MOVD R2, R4
 	CBZ R2, L7
-	MOVD $hli_sha512_k<>+0(SB), R5
+	MOVD $·hli_sha512_k+0(SB), R5
 	LDP (R1), (R2, R1)
 	FLDPD (R0), (F17, F16)
 	FLDPD 16(R0), (F7, F10)
@@ -1503,85 +1503,3 @@ L7:
 	ADD $48, R26, R26
 	RET
 LFE4388:
-
-DATA hli_sha512_k<>+0(SB)/8, $0x428a2f98d728ae22
-DATA hli_sha512_k<>+8(SB)/8, $0x7137449123ef65cd
-DATA hli_sha512_k<>+16(SB)/8, $0xb5c0fbcfec4d3b2f
-DATA hli_sha512_k<>+24(SB)/8, $0xe9b5dba58189dbbc
-DATA hli_sha512_k<>+32(SB)/8, $0x3956c25bf348b538
-DATA hli_sha512_k<>+40(SB)/8, $0x59f111f1b605d019
-DATA hli_sha512_k<>+48(SB)/8, $0x923f82a4af194f9b
-DATA hli_sha512_k<>+56(SB)/8, $0xab1c5ed5da6d8118
-DATA hli_sha512_k<>+64(SB)/8, $0xd807aa98a3030242
-DATA hli_sha512_k<>+72(SB)/8, $0x12835b0145706fbe
-DATA hli_sha512_k<>+80(SB)/8, $0x243185be4ee4b28c
-DATA hli_sha512_k<>+88(SB)/8, $0x550c7dc3d5ffb4e2
-DATA hli_sha512_k<>+96(SB)/8, $0x72be5d74f27b896f
-DATA hli_sha512_k<>+104(SB)/8, $0x80deb1fe3b1696b1
-DATA hli_sha512_k<>+112(SB)/8, $0x9bdc06a725c71235
-DATA hli_sha512_k<>+120(SB)/8, $0xc19bf174cf692694
-DATA hli_sha512_k<>+128(SB)/8, $0xe49b69c19ef14ad2
-DATA hli_sha512_k<>+136(SB)/8, $0xefbe4786384f25e3
-DATA hli_sha512_k<>+144(SB)/8, $0xfc19dc68b8cd5b5
-DATA hli_sha512_k<>+152(SB)/8, $0x240ca1cc77ac9c65
-DATA hli_sha512_k<>+160(SB)/8, $0x2de92c6f592b0275
-DATA hli_sha512_k<>+168(SB)/8, $0x4a7484aa6ea6e483
-DATA hli_sha512_k<>+176(SB)/8, $0x5cb0a9dcbd41fbd4
-DATA hli_sha512_k<>+184(SB)/8, $0x76f988da831153b5
-DATA hli_sha512_k<>+192(SB)/8, $0x983e5152ee66dfab
-DATA hli_sha512_k<>+200(SB)/8, $0xa831c66d2db43210
-DATA hli_sha512_k<>+208(SB)/8, $0xb00327c898fb213f
-DATA hli_sha512_k<>+216(SB)/8, $0xbf597fc7beef0ee4
-DATA hli_sha512_k<>+224(SB)/8, $0xc6e00bf33da88fc2
-DATA hli_sha512_k<>+232(SB)/8, $0xd5a79147930aa725
-DATA hli_sha512_k<>+240(SB)/8, $0x6ca6351e003826f
-DATA hli_sha512_k<>+248(SB)/8, $0x142929670a0e6e70
-DATA hli_sha512_k<>+256(SB)/8, $0x27b70a8546d22ffc
-DATA hli_sha512_k<>+264(SB)/8, $0x2e1b21385c26c926
-DATA hli_sha512_k<>+272(SB)/8, $0x4d2c6dfc5ac42aed
-DATA hli_sha512_k<>+280(SB)/8, $0x53380d139d95b3df
-DATA hli_sha512_k<>+288(SB)/8, $0x650a73548baf63de
-DATA hli_sha512_k<>+296(SB)/8, $0x766a0abb3c77b2a8
-DATA hli_sha512_k<>+304(SB)/8, $0x81c2c92e47edaee6
-DATA hli_sha512_k<>+312(SB)/8, $0x92722c851482353b
-DATA hli_sha512_k<>+320(SB)/8, $0xa2bfe8a14cf10364
-DATA hli_sha512_k<>+328(SB)/8, $0xa81a664bbc423001
-DATA hli_sha512_k<>+336(SB)/8, $0xc24b8b70d0f89791
-DATA hli_sha512_k<>+344(SB)/8, $0xc76c51a30654be30
-DATA hli_sha512_k<>+352(SB)/8, $0xd192e819d6ef5218
-DATA hli_sha512_k<>+360(SB)/8, $0xd69906245565a910
-DATA hli_sha512_k<>+368(SB)/8, $0xf40e35855771202a
-DATA hli_sha512_k<>+376(SB)/8, $0x106aa07032bbd1b8
-DATA hli_sha512_k<>+384(SB)/8, $0x19a4c116b8d2d0c8
-DATA hli_sha512_k<>+392(SB)/8, $0x1e376c085141ab53
-DATA hli_sha512_k<>+400(SB)/8, $0x2748774cdf8eeb99
-DATA hli_sha512_k<>+408(SB)/8, $0x34b0bcb5e19b48a8
-DATA hli_sha512_k<>+416(SB)/8, $0x391c0cb3c5c95a63
-DATA hli_sha512_k<>+424(SB)/8, $0x4ed8aa4ae3418acb
-DATA hli_sha512_k<>+432(SB)/8, $0x5b9cca4f7763e373
-DATA hli_sha512_k<>+440(SB)/8, $0x682e6ff3d6b2b8a3
-DATA hli_sha512_k<>+448(SB)/8, $0x748f82ee5defb2fc
-DATA hli_sha512_k<>+456(SB)/8, $0x78a5636f43172f60
-DATA hli_sha512_k<>+464(SB)/8, $0x84c87814a1f0ab72
-DATA hli_sha512_k<>+472(SB)/8, $0x8cc702081a6439ec
-DATA hli_sha512_k<>+480(SB)/8, $0x90befffa23631e28
-DATA hli_sha512_k<>+488(SB)/8, $0xa4506cebde82bde9
-DATA hli_sha512_k<>+496(SB)/8, $0xbef9a3f7b2c67915
-DATA hli_sha512_k<>+504(SB)/8, $0xc67178f2e372532b
-DATA hli_sha512_k<>+512(SB)/8, $0xca273eceea26619c
-DATA hli_sha512_k<>+520(SB)/8, $0xd186b8c721c0c207
-DATA hli_sha512_k<>+528(SB)/8, $0xeada7dd6cde0eb1e
-DATA hli_sha512_k<>+536(SB)/8, $0xf57d4f7fee6ed178
-DATA hli_sha512_k<>+544(SB)/8, $0x6f067aa72176fba
-DATA hli_sha512_k<>+552(SB)/8, $0xa637dc5a2c898a6
-DATA hli_sha512_k<>+560(SB)/8, $0x113f9804bef90dae
-DATA hli_sha512_k<>+568(SB)/8, $0x1b710b35131c471b
-DATA hli_sha512_k<>+576(SB)/8, $0x28db77f523047d84
-DATA hli_sha512_k<>+584(SB)/8, $0x32caab7b40c72493
-DATA hli_sha512_k<>+592(SB)/8, $0x3c9ebe0a15c9bebc
-DATA hli_sha512_k<>+600(SB)/8, $0x431d67c49c100d4c
-DATA hli_sha512_k<>+608(SB)/8, $0x4cc5d4becb3e42b6
-DATA hli_sha512_k<>+616(SB)/8, $0x597f299cfc657e2a
-DATA hli_sha512_k<>+624(SB)/8, $0x5fcb6fab3ad6faec
-DATA hli_sha512_k<>+632(SB)/8, $0x6c44198c4a475817
-GLOBL hli_sha512_k<>(SB), RODATA, $640

@@ -13,7 +13,7 @@ LFB4390:
 	FMOVS 16(R0), F7
 	FMOVQ (R0), F6
 	CBZ R2, L2
-	MOVD $hli_sha1_k<>+0(SB), R4
+	MOVD $·hli_sha1_k+0(SB), R4
 	MOVD R4, R3
 	FMOVS (R4), F2
 	VDUP V2.S[0], V2.S4
@@ -153,7 +153,7 @@ LFB4391:
 	VMOV V1.S[0], V7.S[3]
 	VMOV V0.S[0], V6.S[3]
 	CBZ R2, L10
-	MOVD $hli_sha1_k<>+0(SB), R5
+	MOVD $·hli_sha1_k+0(SB), R5
 	MOVD R5, R4
 	FMOVS (R5), F2
 	VDUP V2.S[0], V2.S4
@@ -419,7 +419,7 @@ LFB4392:
 	MOVWU 56(R3), R0
 	MOVW R0, 12(R26)
 	CBZ R2, L17
-	MOVD $hli_sha1_k<>+0(SB), R5
+	MOVD $·hli_sha1_k+0(SB), R5
 	MOVD R5, R2
 	FMOVS (R5), F15
 	VDUP V15.S[0], V15.S4
@@ -778,7 +778,7 @@ TEXT ·hli_sha256_blocks_sha_x1(SB), NOSPLIT, $0-0
 LFB4393:
 	FLDPQ (R0), (F4, F3)
 	CBZ R2, L24
-	MOVD $hli_sha256_k<>+0(SB), R4
+	MOVD $·hli_sha256_k+0(SB), R4
 	MOVD (R1), R3
 L25:
 	MOVD R4, R1
@@ -927,7 +927,7 @@ LFB4394:
 	VMOV V12.S[0], V3.S[3]
 	VMOV V0.S[0], V2.S[3]
 	CBZ R2, L31
-	MOVD $hli_sha256_k<>+0(SB), R5
+	MOVD $·hli_sha256_k+0(SB), R5
 	LDP (R1), (R2, R1)
 L32:
 	MOVD R5, R0
@@ -1215,7 +1215,7 @@ LFB4395:
 	VMOV V18.S[0], V4.S[3]
 	VMOV V0.S[0], V3.S[3]
 	CBZ R2, L38
-	MOVD $hli_sha256_k<>+0(SB), R6
+	MOVD $·hli_sha256_k+0(SB), R6
 	LDP (R1), (R3, R2)
 	MOVD 16(R1), R1
 L39:
@@ -1567,41 +1567,3 @@ L38:
 	FSTPS (F1, F0), 88(R4)
 	RET
 LFE4395:
-
-DATA hli_sha1_k<>+0(SB)/8, $0x6ed9eba15a827999
-DATA hli_sha1_k<>+8(SB)/8, $0xca62c1d68f1bbcdc
-GLOBL hli_sha1_k<>(SB), RODATA, $16
-
-DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
-DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_k<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_k<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_k<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_k<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_k<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_k<>+56(SB)/8, $0xc19bf1749bdc06a7
-DATA hli_sha256_k<>+64(SB)/8, $0xefbe4786e49b69c1
-DATA hli_sha256_k<>+72(SB)/8, $0x240ca1cc0fc19dc6
-DATA hli_sha256_k<>+80(SB)/8, $0x4a7484aa2de92c6f
-DATA hli_sha256_k<>+88(SB)/8, $0x76f988da5cb0a9dc
-DATA hli_sha256_k<>+96(SB)/8, $0xa831c66d983e5152
-DATA hli_sha256_k<>+104(SB)/8, $0xbf597fc7b00327c8
-DATA hli_sha256_k<>+112(SB)/8, $0xd5a79147c6e00bf3
-DATA hli_sha256_k<>+120(SB)/8, $0x1429296706ca6351
-DATA hli_sha256_k<>+128(SB)/8, $0x2e1b213827b70a85
-DATA hli_sha256_k<>+136(SB)/8, $0x53380d134d2c6dfc
-DATA hli_sha256_k<>+144(SB)/8, $0x766a0abb650a7354
-DATA hli_sha256_k<>+152(SB)/8, $0x92722c8581c2c92e
-DATA hli_sha256_k<>+160(SB)/8, $0xa81a664ba2bfe8a1
-DATA hli_sha256_k<>+168(SB)/8, $0xc76c51a3c24b8b70
-DATA hli_sha256_k<>+176(SB)/8, $0xd6990624d192e819
-DATA hli_sha256_k<>+184(SB)/8, $0x106aa070f40e3585
-DATA hli_sha256_k<>+192(SB)/8, $0x1e376c0819a4c116
-DATA hli_sha256_k<>+200(SB)/8, $0x34b0bcb52748774c
-DATA hli_sha256_k<>+208(SB)/8, $0x4ed8aa4a391c0cb3
-DATA hli_sha256_k<>+216(SB)/8, $0x682e6ff35b9cca4f
-DATA hli_sha256_k<>+224(SB)/8, $0x78a5636f748f82ee
-DATA hli_sha256_k<>+232(SB)/8, $0x8cc7020884c87814
-DATA hli_sha256_k<>+240(SB)/8, $0xa4506ceb90befffa
-DATA hli_sha256_k<>+248(SB)/8, $0xc67178f2bef9a3f7
-GLOBL hli_sha256_k<>(SB), RODATA, $256

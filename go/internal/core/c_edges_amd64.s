@@ -151,7 +151,7 @@ L10:
 	SHLQ $3, SI
 	TESTL BX, BX
 	PUNPCKLQDQ X2, X0
-	LEAQ hli_one_bit<>+0(SB), DI
+	LEAQ ·hli_one_bit+0(SB), DI
 	MOVQ CX, X1
 	MOVQ SI, CX
 	LEAQ -16(AX)(R9*1), AX
@@ -924,11 +924,21 @@ L186:
 	MOVUPS X6, 16(R8)
 	JMP L72
 
+DATA ·hli_last_first+0(SB)/8, $0x706050403020100
+DATA ·hli_last_first+8(SB)/8, $0xf0e0d0c0b0a0908
+DATA ·hli_last_first+16(SB)/8, $0x8080808080808080
+DATA ·hli_last_first+24(SB)/8, $0x8080808080808080
+GLOBL ·hli_last_first(SB), RODATA, $32
+
+DATA ·hli_first_bytes+0(SB)/8, $0xffffffffffffffff
+DATA ·hli_first_bytes+8(SB)/8, $0xffffffffffffffff
+GLOBL ·hli_first_bytes(SB), RODATA, $32
+
+DATA ·hli_one_bit+256(SB)/8, $0x80
+GLOBL ·hli_one_bit(SB), RODATA, $512
+
 DATA LC0<>+0(SB)/8, $0x8000000000000000
 GLOBL LC0<>(SB), RODATA, $16
 
 DATA LC1<>+8(SB)/8, $0x8000000000000000
 GLOBL LC1<>(SB), RODATA, $16
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -15,7 +15,7 @@ LFB54:
 	MOVD ZR, R12
 	CBZW R5, L1
 	MOVD $LC0<>+0(SB), R1
-	MOVD $hli_one_bit<>+0(SB), R15
+	MOVD $·hli_one_bit+0(SB), R15
 	WORD $0x4f000403 // movi v3.4s, 0
 	FMOVQ (R1), F2
 	MOVD $LC1<>+0(SB), R1
@@ -755,11 +755,15 @@ L182:
 	JMP L70
 LFE55:
 
+DATA ·hli_first_bytes+0(SB)/8, $0xffffffffffffffff
+DATA ·hli_first_bytes+8(SB)/8, $0xffffffffffffffff
+GLOBL ·hli_first_bytes(SB), RODATA, $32
+
+DATA ·hli_one_bit+256(SB)/8, $0x80
+GLOBL ·hli_one_bit(SB), RODATA, $512
+
 DATA LC0<>+8(SB)/8, $0x8000000000000000
 GLOBL LC0<>(SB), RODATA, $16
 
 DATA LC1<>+0(SB)/8, $0x8000000000000000
 GLOBL LC1<>(SB), RODATA, $16
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -26,7 +26,7 @@ TEXT weigh<>(SB), NOSPLIT, $0-0
 	CMPL R13, $1
 	CMOVLHI AX, R14
 L4:
-	LEAQ hli_first_row<>+0(SB), DX
+	LEAQ ·hli_first_row+0(SB), DX
 	LEAL 1(BX), AX
 	MOVL R10, R15
 	MOVBLZX (DX)(AX*1), AX
@@ -1542,7 +1542,7 @@ TEXT ·hli_choose(SB), NOSPLIT, $0-0
 	MOVL SI, R11
 	MOVQ DX, R10
 	MOVL CX, R13
-	LEAQ hli_first_row<>+0(SB), DI
+	LEAQ ·hli_first_row+0(SB), DI
 	LEAL 1(SI), AX
 	MOVBLZX (DI)(AX*1), AX
 	LEAQ (AX)(AX*4), AX
@@ -1938,7 +1938,7 @@ L469:
 	TESTL $1048576, CX
 	JEQ L443
 	LEAL 1(SI), AX
-	LEAQ hli_first_row<>+0(SB), DI
+	LEAQ ·hli_first_row+0(SB), DI
 	MOVL BP, SI
 	MOVBLZX (DI)(AX*1), AX
 	LEAQ hli_rows<>+0(SB), CX
@@ -2246,7 +2246,7 @@ TEXT ·hli_choose_whole(SB), NOSPLIT, $0-0
 	MOVWLZX 48(AX)(BP*2), CX
 	MOVL 8(R12), R8
 	ADDL R8, CX
-	LEAQ hli_first_row<>+0(SB), DX
+	LEAQ ·hli_first_row+0(SB), DX
 	MOVL 4(R12), AX
 	MOVQ AX, BX
 	MOVBLZX (DX)(AX*1), AX
@@ -2314,7 +2314,7 @@ TEXT ·hli_choose_one(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVL SI, SI
 	MOVQ SI, R9
-	LEAQ hli_first_row<>+0(SB), BX
+	LEAQ ·hli_first_row+0(SB), BX
 	LEAL 1(SI), AX
 	MOVBLZX (BX)(AX*1), AX
 	LEAQ (AX)(AX*4), AX
@@ -2676,7 +2676,7 @@ TEXT ·hli_choose_now(SB), NOSPLIT, $0-0
 	MOVL DI, DI
 	MOVQ DI, R9
 	MOVL choice<>+0(SB), CX
-	LEAQ hli_first_row<>+0(SB), SI
+	LEAQ ·hli_first_row+0(SB), SI
 	LEAL 1(DI), AX
 	MOVBLZX (SI)(AX*1), AX
 	LEAQ (AX)(AX*4), AX
@@ -2715,7 +2715,7 @@ L598:
 TEXT ·hli_choose_words(SB), NOSPLIT, $0-0
 	PCALIGN $64
 	MOVQ DX, R8
-	LEAQ hli_first_row<>+0(SB), CX
+	LEAQ ·hli_first_row+0(SB), CX
 	LEAL 1(SI), AX
 	MOVBLZX (CX)(AX*1), AX
 	LEAQ (AX)(AX*4), DX
@@ -3561,6 +3561,9 @@ L820:
 	MOVQ 32(R12), BX
 	JMP L762
 
+DATA ·hli_first_row+0(SB)/8, $0x2b26211d170c00
+GLOBL ·hli_first_row(SB), RODATA, $8
+
 GLOBL answers<>(SB), NOPTR, $6120
 
 DATA chains_0<>+96(SB)/8, $·hli_sha256_chain_avx2(SB)
@@ -3590,9 +3593,6 @@ TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha1dc_possible_avx512(SB), AX
 	MOVQ AX, hli_detectors<>+48(SB)
 	RET
-
-DATA hli_first_row<>+0(SB)/8, $0x2b26211d170c00
-GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_rows<>+8(SB)/8, $LC1<>+0(SB)
@@ -3781,6 +3781,7 @@ DATA hli_rows<>+2648(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2656(SB)/8, $0x800000004
 DATA hli_rows<>+2664(SB)/8, $0x8
 DATA hli_rows<>+2688(SB)/8, $0x7d00c000600060
+DATA hli_rows<>+2696(SB)/8, $0x5a
 DATA hli_rows<>+2720(SB)/8, $LC40<>+0(SB)
 DATA hli_rows<>+2728(SB)/8, $LC1<>+0(SB)
 DATA hli_rows<>+2736(SB)/8, $0x1000000004
@@ -4001,6 +4002,8 @@ TEXT ·link_md5(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+2672(SB)
 	LEAQ ·hli_md5_scheduled_avx2(SB), AX
 	MOVQ AX, hli_rows<>+2680(SB)
+	LEAQ ·hli_md5_whole_avx2(SB), AX
+	MOVQ AX, hli_rows<>+2704(SB)
 	LEAQ ·hli_md5_pair_blocks_avx2(SB), AX
 	MOVQ AX, hli_rows<>+2752(SB)
 	LEAQ ·hli_md5_pair_scheduled_avx2(SB), AX

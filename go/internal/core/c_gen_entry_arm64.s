@@ -21,7 +21,7 @@ LFB53:
 	CSINCW LS, R3, R15, R15
 L4:
 	ADDW $1, R1, R3
-	MOVD $hli_first_row<>+0(SB), R16
+	MOVD $·hli_first_row+0(SB), R16
 	MOVD R16, R7
 	MOVZW $80, R6
 	UBFX $28, R0, $3, R12
@@ -1327,7 +1327,7 @@ LFE61:
 TEXT ·hli_choose(SB), NOSPLIT, $0-0
 	PCALIGN $64
 LFB67:
-	MOVD $hli_first_row<>+0(SB), R14
+	MOVD $·hli_first_row+0(SB), R14
 	MOVD R14, R9
 	ADDW $1, R1, R4
 	MOVZW $80, R8
@@ -1481,7 +1481,7 @@ L336:
 L366:
 	TBZ $20, R9, L338
 	ADDW $1, R7, R7
-	MOVD $hli_first_row<>+0(SB), R4
+	MOVD $·hli_first_row+0(SB), R4
 	MOVZW $80, R5
 	MOVN $79, R0
 	MOVD $hli_rows<>+0(SB), R3
@@ -1722,7 +1722,7 @@ LFB68:
 	MOVD $-1, R2
 	CALL ·hli_choose(SB)
 	ADDW $1, R20, R1
-	MOVD $hli_first_row<>+0(SB), R2
+	MOVD $·hli_first_row+0(SB), R2
 	UBFX $28, R19, $3, R7
 	MOVWU R7, R7
 	ADD $24, R7, R5
@@ -1779,7 +1779,7 @@ LFE70:
 TEXT ·hli_choose_one(SB), NOSPLIT, $0-0
 LFB71:
 	MOVD.W R30, -16(R26)
-	MOVD $hli_first_row<>+0(SB), R6
+	MOVD $·hli_first_row+0(SB), R6
 	ADDW $1, R1, R2
 	MOVZW $80, R7
 	MOVN $79, R3
@@ -2031,7 +2031,7 @@ LFB73:
 	MOVD $choice<>+0(SB), R1
 	MOVWU (R1), R6
 	ADDW $1, R0, R1
-	MOVD $hli_first_row<>+0(SB), R5
+	MOVD $·hli_first_row+0(SB), R5
 	MOVZW $80, R7
 	MOVN $79, R2
 	MOVD $hli_rows<>+0(SB), R4
@@ -2073,7 +2073,7 @@ LFE73:
 TEXT ·hli_choose_words(SB), NOSPLIT, $0-0
 	PCALIGN $64
 LFB74:
-	MOVD $hli_first_row<>+0(SB), R3
+	MOVD $·hli_first_row+0(SB), R3
 	ADDW $1, R1, R7
 	MOVD $hli_rows<>+0(SB), R4
 	MOVZW $80, R6
@@ -2555,6 +2555,9 @@ L633:
 	JMP L602
 LFE163:
 
+DATA ·hli_first_row+0(SB)/8, $0x1816120e0a0500
+GLOBL ·hli_first_row(SB), RODATA, $8
+
 GLOBL answers<>(SB), NOPTR, $6120
 
 DATA chains_0<>+40(SB)/8, $·hli_sha256_chain_neon(SB)
@@ -2573,9 +2576,6 @@ TEXT ·link_sha1dc(SB), NOSPLIT, $0-0
 	MOVD $·hli_sha1dc_possible_neon(SB), R0
 	MOVD R0, hli_detectors<>+16(SB)
 	RET
-
-DATA hli_first_row<>+0(SB)/8, $0x1816120e0a0500
-GLOBL hli_first_row<>(SB), RODATA, $8
 
 DATA hli_rows<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_rows<>+8(SB)/8, $LC1<>+0(SB)

@@ -9,9 +9,9 @@
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB92:
+LFB93:
 	MOVD.W R30, -48(R26)
-	MOVD $hli_ripemd160_k<>+0(SB), R24
+	MOVD $·hli_ripemd160_k+0(SB), R24
 	LDPW 4(R0), (R4, R2)
 	MOVWU 12(R0), R3
 	LDPW 12(R0), (R11, R5)
@@ -1148,7 +1148,7 @@ LFB92:
 	EORW R3, R24, R1
 	ADDW R13, R8, R13
 	ADDW R7, R1, R1
-	MOVD $hli_ripemd160_k<>+16(SB), R7
+	MOVD $·hli_ripemd160_k+16(SB), R7
 	MOVWU (R7), R7
 	RORW $22, R5, R10
 	RORW $20, R13, R13
@@ -1422,67 +1422,64 @@ LFB92:
 	MOVW R4, (R0)
 	MOVD.P 48(R26), R30
 	RET
-LFE92:
+LFE93:
 
-TEXT keccak_permute_constprop_0<>(SB), NOSPLIT, $8-0
+TEXT keccak_permute_called_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB93:
+LFB94:
 	MOVD.W R30, -144(R26)
-	MOVD $hli_keccak_rc<>+0(SB), R1
+	MOVD $·hli_keccak_rc+0(SB), R1
 	MOVD 24(R0), R23
-	MOVD 48(R0), R7
+	LDP 48(R0), (R7, R15)
 	LDP 72(R0), (R24, R10)
 	LDP 96(R0), (R25, R17)
 	LDP 128(R0), (R16, R5)
-	MOVD 144(R0), R21
-	MOVD R24, R22
+	LDP 144(R0), (R21, R3)
 	MOVD R23, R19
 	MOVD R7, R23
+	MOVD R24, R22
 	MOVD R1, 24(R26)
-	MOVD $hli_keccak_rc<>+192(SB), R1
+	MOVD $·hli_keccak_rc+192(SB), R1
 	MOVD R1, 128(R26)
 	MOVD (R0), R1
-	MOVD R1, 96(R26)
+	MOVD R1, 88(R26)
 	MOVD 8(R0), R1
-	MOVD R1, 104(R26)
+	MOVD R1, 96(R26)
 	MOVD 16(R0), R1
 	MOVD R1, 40(R26)
 	MOVD 32(R0), R1
 	MOVD R1, 48(R26)
 	MOVD 40(R0), R1
 	MOVD R1, 56(R26)
-	MOVD 56(R0), R1
-	MOVD R1, 64(R26)
 	MOVD 64(R0), R1
-	MOVD R1, 72(R26)
+	MOVD R1, 64(R26)
 	MOVD 88(R0), R1
-	MOVD R1, 80(R26)
+	MOVD R1, 72(R26)
 	MOVD 112(R0), R1
-	MOVD R1, 88(R26)
+	MOVD R1, 80(R26)
 	MOVD 120(R0), R1
 	MOVD R1, 32(R26)
-	LDP 152(R0), (R3, R20)
-	LDP 168(R0), (R1, R6)
-	LDP 184(R0), (R4, R2)
+	LDP 160(R0), (R20, R1)
+	LDP 176(R0), (R6, R4)
+	MOVD 192(R0), R2
 	MOVD R6, R11
 	MOVD R2, R12
 	MOVD R10, R2
 	MOVD R0, 136(R26)
 L4:
-	LDP 32(R26), (R15, R8)
-	LDP 48(R26), (R13, R0)
-	LDP 64(R26), (R9, R10)
-	LDP 80(R26), (R30, R14)
-	MOVD 96(R26), R6
+	LDP 32(R26), (R14, R8)
+	LDP 48(R26), (R10, R6)
+	LDP 64(R26), (R9, R30)
+	LDP 80(R26), (R13, R0)
 	EOR R6, R0, R7
-	EOR R9, R8, R8
-	EOR R19, R10, R24
-	EOR R22, R13, R9
+	EOR R8, R15, R8
+	EOR R19, R9, R24
+	EOR R10, R22, R9
 	EOR R2, R7, R7
 	EOR R25, R8, R8
 	EOR R17, R24, R24
-	EOR R14, R9, R9
-	EOR R15, R7, R7
+	EOR R13, R9, R9
+	EOR R14, R7, R7
 	EOR R5, R8, R8
 	EOR R21, R24, R24
 	EOR R3, R9, R9
@@ -1490,8 +1487,8 @@ L4:
 	EOR R11, R8, R8
 	EOR R4, R24, R24
 	EOR R12, R9, R9
-	MOVD 104(R26), R10
-	EOR R10, R23, R0
+	MOVD 96(R26), R10
+	EOR R23, R10, R0
 	EOR R30, R0, R0
 	EOR R16, R0, R0
 	EOR R1, R0, R0
@@ -1506,7 +1503,7 @@ L4:
 	EOR R0@>(64 - 1), R9, R25
 	EOR R12, R7, R12
 	EOR R21, R8, R14
-	EOR R19, R8, R15
+	EOR R19, R8, R0
 	EOR R10, R30, R16
 	EOR R22, R7, R21
 	EOR R2, R25, R2
@@ -1519,37 +1516,36 @@ L4:
 	EOR R5, R24, R5
 	ROR $50, R12, R12
 	ROR $43, R14, R14
-	ROR $36, R15, R15
 	EOR R4, R8, R4
+	ROR $63, R16, R20
 	ROR $44, R21, R21
 	ROR $61, R2, R2
 	ROR $56, R10, R10
 	ROR $46, R9, R9
 	ROR $49, R5, R5
 	ROR $8, R4, R4
-	MOVD 24(R26), R0
-	MOVD 64(R26), R19
-	MOVD 96(R26), R3
-	EOR R19, R24, R19
-	EOR R3, R25, R22
-	ROR $58, R19, R19
-	MOVD (R0), R20
-	EOR R17, R8, R0
-	ROR $39, R0, R0
-	MOVD 48(R26), R3
-	EOR R3, R7, R17
-	ROR $37, R17, R17
-	MOVD 80(R26), R3
+	MOVD 24(R26), R3
+	MOVD 40(R26), R16
+	EOR R16, R24, R16
+	MOVD (R3), R19
+	MOVD 72(R26), R3
 	EOR R3, R30, R3
 	EOR R1, R30, R30
 	ROR $54, R3, R3
 	MOVD 56(R26), R1
-	MOVD R20, 104(R26)
-	ROR $63, R16, R20
-	MOVD 40(R26), R16
-	EOR R16, R24, R16
+	MOVD R19, 104(R26)
+	EOR R15, R24, R19
 	BIC R23, R6, R24
+	ROR $58, R19, R19
+	MOVD 88(R26), R15
+	EOR R15, R25, R22
+	ROR $36, R0, R15
+	EOR R17, R8, R0
 	EOR R22, R24, R24
+	ROR $39, R0, R0
+	MOVD 48(R26), R17
+	EOR R17, R7, R17
+	ROR $37, R17, R17
 	MOVD R16, 48(R26)
 	EOR R1, R25, R16
 	ROR $28, R16, R16
@@ -1560,9 +1556,9 @@ L4:
 	ROR $23, R1, R1
 	EOR R12, R22, R22
 	MOVD R4, 32(R26)
-	MOVD 72(R26), R4
+	MOVD 64(R26), R4
 	EOR R4, R8, R8
-	MOVD 88(R26), R4
+	MOVD 80(R26), R4
 	EOR R4, R7, R7
 	BIC R14, R12, R4
 	EOR R6, R4, R4
@@ -1571,7 +1567,7 @@ L4:
 	EOR R23, R6, R23
 	BIC R9, R20, R12
 	MOVD R14, 40(R26)
-	MOVD R7, 96(R26)
+	STP (R4, R7), 88(R26)
 	BIC R21, R2, R7
 	BIC R13, R11, R14
 	EOR R2, R14, R25
@@ -1596,12 +1592,11 @@ L4:
 	MOVD 48(R26), R13
 	ROR $2, R13, R25
 	MOVD R22, 48(R26)
-	MOVD R4, 88(R26)
 	EOR R11, R15, R22
 	BIC R20, R19, R15
-	LDP 32(R26), (R11, R12)
 	LDP 64(R26), (R6, R19)
 	MOVD 96(R26), R8
+	LDP 32(R26), (R11, R12)
 	EOR R6, R4, R6
 	MOVD R10, R4
 	BIC R5, R11, R10
@@ -1738,8 +1733,8 @@ L4:
 	EOR R14, R15, R23
 	BIC R10, R14, R14
 	EOR R6, R14, R14
-	STP (R24, R23), 56(R26)
-	MOVD R13, 48(R26)
+	MOVD R23, 64(R26)
+	STP (R13, R24), 48(R26)
 	MOVD R14, 72(R26)
 	BIC R19, R7, R23
 	BIC R6, R10, R13
@@ -2039,8 +2034,8 @@ L4:
 	MOVD 24(R26), R21
 	MOVD 24(R21), R21
 	MOVD R25, 32(R26)
-	MOVD R22, 72(R26)
-	STP (R20, R23), 112(R26)
+	MOVD R22, 80(R26)
+	STP (R20, R23), 104(R26)
 	BIC R3, R10, R20
 	BIC R10, R19, R25
 	MOVD 88(R26), R22
@@ -2058,7 +2053,7 @@ L4:
 	ADD $32, R22, R22
 	MOVD R22, 24(R26)
 	STP (R10, R23), 40(R26)
-	STP (R20, R3), 96(R26)
+	STP (R20, R3), 88(R26)
 	BIC R15, R0, R23
 	BIC R17, R16, R22
 	BIC R8, R17, R20
@@ -2067,44 +2062,44 @@ L4:
 	EOR R16, R23, R23
 	EOR R8, R22, R22
 	BIC R11, R24, R8
-	EOR R15, R10, R10
 	MOVD 48(R26), R21
 	EOR R9, R21, R9
 	BIC R16, R15, R21
 	EOR R17, R21, R21
+	EOR R15, R10, R15
 	MOVD 32(R26), R17
-	MOVD 72(R26), R15
-	BIC R24, R15, R16
+	MOVD 80(R26), R10
+	BIC R24, R10, R16
+	EOR R0, R20, R10
 	EOR R11, R16, R16
+	MOVD 32(R26), R0
+	MOVD 80(R26), R20
+	EOR R0, R2, R2
 	STP (R9, R21), 48(R26)
 	MOVD R10, 64(R26)
 	BIC R6, R7, R9
 	BIC R17, R14, R21
 	BIC R7, R17, R17
-	EOR R0, R20, R10
+	BIC R12, R11, R10
 	EOR R14, R3, R14
 	EOR R13, R9, R25
-	BIC R15, R5, R13
+	BIC R20, R5, R13
 	EOR R7, R21, R7
 	BIC R1, R30, R9
 	EOR R6, R17, R17
 	BIC R30, R4, R6
-	MOVD 32(R26), R0
-	MOVD 112(R26), R3
-	EOR R0, R2, R2
+	MOVD 104(R26), R3
 	BIC R3, R1, R0
 	EOR R1, R6, R1
-	STP (R10, R14), 72(R26)
-	MOVD R7, 88(R26)
-	BIC R12, R11, R10
+	STP (R14, R7), 72(R26)
 	BIC R5, R12, R14
 	EOR R12, R8, R7
 	MOVD R3, R12
 	EOR R5, R10, R3
-	EOR R15, R14, R21
+	EOR R20, R14, R21
 	EOR R24, R13, R5
 	EOR R12, R9, R20
-	MOVD 120(R26), R8
+	MOVD 112(R26), R8
 	BIC R4, R8, R11
 	EOR R30, R11, R11
 	MOVD R7, 32(R26)
@@ -2115,17 +2110,17 @@ L4:
 	MOVD 128(R26), R6
 	CMP R6, R0
 	BNE L4
-	MOVD 96(R26), R7
+	MOVD 88(R26), R7
 	MOVD 136(R26), R0
 	MOVD R7, (R0)
 	MOVD R19, 24(R0)
-	MOVD R23, 48(R0)
+	STP (R23, R15), 48(R0)
 	STP (R22, R2), 72(R0)
 	STP (R25, R17), 96(R0)
 	STP (R16, R5), 128(R0)
 	STP (R21, R3), 144(R0)
-	MOVD R20, 160(R0)
-	MOVD 104(R26), R7
+	STP (R20, R1), 160(R0)
+	MOVD 96(R26), R7
 	MOVD R7, 8(R0)
 	MOVD 40(R26), R7
 	MOVD R7, 16(R0)
@@ -2134,23 +2129,21 @@ L4:
 	MOVD 56(R26), R7
 	MOVD R7, 40(R0)
 	MOVD 64(R26), R7
-	MOVD R7, 56(R0)
-	MOVD 72(R26), R7
 	MOVD R7, 64(R0)
-	MOVD 80(R26), R7
+	MOVD 72(R26), R7
 	MOVD R7, 88(R0)
-	MOVD 88(R26), R7
+	MOVD 80(R26), R7
 	MOVD R7, 112(R0)
 	MOVD 32(R26), R7
 	MOVD R7, 120(R0)
-	STP (R1, R11), 168(R0)
-	STP (R4, R12), 184(R0)
+	STP (R11, R4), 176(R0)
+	MOVD R12, 192(R0)
 	MOVD.P 144(R26), R30
 	RET
-LFE93:
+LFE94:
 
 TEXT ·hli_keccak_blocks_scalar(SB), NOSPLIT, $0-0
-LFB57:
+LFB58:
 	MOVD.W R30, -112(R26)
 	MOVD R1, 96(R26)
 	CBZ R2, L6
@@ -2199,7 +2192,7 @@ L14:
 	STP (R7, R9), 40(R26)
 	STP (R10, R6), 56(R26)
 	MOVD R2, 72(R26)
-	CALL keccak_permute_constprop_0<>(SB)
+	CALL keccak_permute_called_constprop_0<>(SB)
 	LDP 32(R26), (R8, R7)
 	LDP 48(R26), (R9, R10)
 	LDP 64(R26), (R6, R2)
@@ -2233,18 +2226,18 @@ L12:
 L18:
 	MOVD ZR, R1
 	JMP L11
-LFE57:
+LFE58:
 
 TEXT ·hli_sha1_blocks_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB59:
+LFB60:
 	MOVD.W R30, -64(R26)
 	MOVD R0, R3
 	MOVD R0, 40(R26)
 	CBZ R2, L24
 	MOVWU (R0), R4
 	MOVD (R1), R17
-	MOVD $hli_sha1_k<>+0(SB), R1
+	MOVD $·hli_sha1_k+0(SB), R1
 	MOVD R1, R0
 	ADD R2<<6, R17, R2
 	MOVWU 4(R0), R16
@@ -3297,11 +3290,11 @@ L26:
 L24:
 	MOVD.P 64(R26), R30
 	RET
-LFE59:
+LFE60:
 
 TEXT ·hli_sha1_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB60:
+LFB61:
 	ADD $320, R1, R7
 	ADD $80, R1, R16
 	MOVD R1, R6
@@ -3517,13 +3510,13 @@ L41:
 	STPW (R10, R9), 8(R0)
 	MOVW R8, 16(R0)
 	RET
-LFE60:
+LFE61:
 
 TEXT ·hli_sha1_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB61:
+LFB62:
 	SUB $64, R26, R26
-	MOVD $hli_sha1_k<>+0(SB), R7
+	MOVD $·hli_sha1_k+0(SB), R7
 	MOVD R26, R5
 	MOVD R7, R6
 	MOVD ZR, R2
@@ -3574,11 +3567,11 @@ L46:
 	BNE L46
 	ADD $64, R26, R26
 	RET
-LFE61:
+LFE62:
 
 TEXT ·hli_sha1dc_possible_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB62:
+LFB63:
 	MOVD.W R30, -112(R26)
 	MOVD (R0), R0
 	FLDPQ (R0), (F3, F2)
@@ -4493,15 +4486,15 @@ LFB62:
 	MOVW R0, (R1)
 	MOVD.P 112(R26), R30
 	RET
-LFE62:
+LFE63:
 
 TEXT ·hli_sha256_blocks_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB65:
+LFB66:
 	SUB $256, R26, R26
 	CBZ R2, L49
-	MOVD $hli_sha256_k<>+192(SB), R11
-	MOVD $hli_sha256_k<>+0(SB), R13
+	MOVD $·hli_sha256_k+192(SB), R11
+	MOVD $·hli_sha256_k+0(SB), R13
 	MOVD R26, R12
 	LDPW (R0), (R16, R14)
 	LDPW 8(R0), (R8, R15)
@@ -5028,11 +5021,11 @@ L53:
 L49:
 	ADD $256, R26, R26
 	RET
-LFE65:
+LFE66:
 
 TEXT ·hli_sha256_scheduled_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB66:
+LFB67:
 	MOVD.W R30, -16(R26)
 	ADD $256, R1, R10
 	LDPW (R0), (R19, R12)
@@ -5216,11 +5209,11 @@ L63:
 	STPW (R16, R15), 16(R0)
 	STPW (R14, R13), 24(R0)
 	RET
-LFE66:
+LFE67:
 
 TEXT ·hli_sha256_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB67:
+LFB68:
 	SUB $256, R26, R26
 	ADD $64, R26, R2
 	ADD $256, R26, R3
@@ -5262,7 +5255,7 @@ L66:
 	FMOVD.P F2, 8(R2)
 	CMP R3, R2
 	BNE L66
-	MOVD $hli_sha256_k<>+0(SB), R2
+	MOVD $·hli_sha256_k+0(SB), R2
 	MOVD R2, R0
 	FLDPQ (R0), (F3, F21)
 	FLDPQ 32(R0), (F9, F8)
@@ -5309,15 +5302,15 @@ L66:
 	FMOVQ F0, 240(R1)
 	ADD $256, R26, R26
 	RET
-LFE67:
+LFE68:
 
 TEXT ·hli_sha512_blocks_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB70:
+LFB71:
 	SUB $640, R26, R26
 	CBZ R2, L68
-	MOVD $hli_sha512_k<>+512(SB), R13
-	MOVD $hli_sha512_k<>+0(SB), R15
+	MOVD $·hli_sha512_k+512(SB), R13
+	MOVD $·hli_sha512_k+0(SB), R15
 	MOVD R26, R14
 	LDP (R0), (R17, R10)
 	LDP 16(R0), (R9, R16)
@@ -5875,11 +5868,11 @@ L85:
 	REV R1, R1
 	MOVD R1, 120(R26)
 	JMP L71
-LFE70:
+LFE71:
 
 TEXT ·hli_sha512_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB71:
+LFB72:
 	ADD $640, R1, R9
 	LDP (R0), (R17, R11)
 	LDP 16(R0), (R10, R16)
@@ -6060,11 +6053,11 @@ L87:
 	STP (R15, R14), 32(R0)
 	STP (R13, R12), 48(R0)
 	RET
-LFE71:
+LFE72:
 
 TEXT ·hli_sha512_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB72:
+LFB73:
 	SUB $640, R26, R26
 	MOVD R26, R3
 	MOVD R3, R2
@@ -6117,7 +6110,7 @@ L90:
 	CMP R2, R4
 	BNE L90
 	MOVD R1, R0
-	MOVD $hli_sha512_k<>+0(SB), R1
+	MOVD $·hli_sha512_k+0(SB), R1
 	ADD $640, R3, R2
 L91:
 	FMOVQ.P 16(R1), F0
@@ -6128,15 +6121,15 @@ L91:
 	BNE L91
 	ADD $640, R26, R26
 	RET
-LFE72:
+LFE73:
 
 TEXT ·hli_md5_blocks_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB74:
+LFB75:
 	MOVD.W R30, -96(R26)
 	CBZ R2, L94
 	ADD $32, R26, R5
-	MOVD $hli_md5_t<>+0(SB), R30
+	MOVD $·hli_md5_t+0(SB), R30
 	LDPW (R0), (R16, R15)
 	LDPW 8(R0), (R14, R13)
 	MOVD (R1), R10
@@ -6384,11 +6377,11 @@ L100:
 L94:
 	MOVD.P 96(R26), R30
 	RET
-LFE74:
+LFE75:
 
 TEXT ·hli_md5_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB75:
+LFB76:
 	ADD $64, R1, R12
 	MOVD R1, R5
 	LDPW (R0), (R11, R10)
@@ -6538,17 +6531,17 @@ L112:
 	STPW (R11, R10), (R0)
 	STPW (R9, R8), 8(R0)
 	RET
-LFE75:
+LFE76:
 
 TEXT ·hli_md5_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB76:
+LFB77:
 	SUB $64, R26, R26
 	MOVD $LC0<>+0(SB), R2
 	FMOVQ (R2), F8
 	MOVD R26, R3
 	FLDPQ (R0), (F2, F3)
-	MOVD $hli_md5_t<>+0(SB), R6
+	MOVD $·hli_md5_t+0(SB), R6
 	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4f00048e // movi v14.4s, 0x4
 	MOVD ZR, R2
@@ -6604,10 +6597,10 @@ L118:
 	BNE L118
 	ADD $64, R26, R26
 	RET
-LFE76:
+LFE77:
 
 TEXT ·hli_ripemd160_blocks_scalar(SB), NOSPLIT, $0-0
-LFB89:
+LFB90:
 	MOVD.W R30, -112(R26)
 	CBZ R2, L150
 	MOVD (R1), R3
@@ -6640,10 +6633,10 @@ L152:
 L150:
 	MOVD.P 112(R26), R30
 	RET
-LFE89:
+LFE90:
 
 TEXT ·hli_ripemd160_scheduled_scalar(SB), NOSPLIT, $0-0
-LFB90:
+LFB91:
 	MOVD.W R30, -80(R26)
 	ADD $16, R26, R2
 	MOVD R1, R3
@@ -6655,14 +6648,14 @@ LFB90:
 	CALL ripemd160_block_constprop_0<>(SB)
 	MOVD.P 80(R26), R30
 	RET
-LFE90:
+LFE91:
 
 TEXT ·hli_ripemd160_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB91:
+LFB92:
 	SUB $64, R26, R26
 	MOVD R26, R7
-	MOVD $hli_ripemd160_k<>+0(SB), R8
+	MOVD $·hli_ripemd160_k+0(SB), R8
 	MOVD ZR, R2
 	FLDPQ (R0), (F2, F3)
 	MOVZW $52429, R5
@@ -6690,195 +6683,8 @@ L157:
 	BNE L157
 	ADD $64, R26, R26
 	RET
-LFE91:
+LFE92:
 
 DATA LC0<>+0(SB)/8, $0x100000000
 DATA LC0<>+8(SB)/8, $0x300000002
 GLOBL LC0<>(SB), RODATA, $16
-
-DATA hli_keccak_rc<>+0(SB)/8, $0x1
-DATA hli_keccak_rc<>+8(SB)/8, $0x8082
-DATA hli_keccak_rc<>+16(SB)/8, $0x800000000000808a
-DATA hli_keccak_rc<>+24(SB)/8, $0x8000000080008000
-DATA hli_keccak_rc<>+32(SB)/8, $0x808b
-DATA hli_keccak_rc<>+40(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+48(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+56(SB)/8, $0x8000000000008009
-DATA hli_keccak_rc<>+64(SB)/8, $0x8a
-DATA hli_keccak_rc<>+72(SB)/8, $0x88
-DATA hli_keccak_rc<>+80(SB)/8, $0x80008009
-DATA hli_keccak_rc<>+88(SB)/8, $0x8000000a
-DATA hli_keccak_rc<>+96(SB)/8, $0x8000808b
-DATA hli_keccak_rc<>+104(SB)/8, $0x800000000000008b
-DATA hli_keccak_rc<>+112(SB)/8, $0x8000000000008089
-DATA hli_keccak_rc<>+120(SB)/8, $0x8000000000008003
-DATA hli_keccak_rc<>+128(SB)/8, $0x8000000000008002
-DATA hli_keccak_rc<>+136(SB)/8, $0x8000000000000080
-DATA hli_keccak_rc<>+144(SB)/8, $0x800a
-DATA hli_keccak_rc<>+152(SB)/8, $0x800000008000000a
-DATA hli_keccak_rc<>+160(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+168(SB)/8, $0x8000000000008080
-DATA hli_keccak_rc<>+176(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+184(SB)/8, $0x8000000080008008
-GLOBL hli_keccak_rc<>(SB), RODATA, $192
-
-DATA hli_md5_t<>+0(SB)/8, $0xe8c7b756d76aa478
-DATA hli_md5_t<>+8(SB)/8, $0xc1bdceee242070db
-DATA hli_md5_t<>+16(SB)/8, $0x4787c62af57c0faf
-DATA hli_md5_t<>+24(SB)/8, $0xfd469501a8304613
-DATA hli_md5_t<>+32(SB)/8, $0x8b44f7af698098d8
-DATA hli_md5_t<>+40(SB)/8, $0x895cd7beffff5bb1
-DATA hli_md5_t<>+48(SB)/8, $0xfd9871936b901122
-DATA hli_md5_t<>+56(SB)/8, $0x49b40821a679438e
-DATA hli_md5_t<>+64(SB)/8, $0xc040b340f61e2562
-DATA hli_md5_t<>+72(SB)/8, $0xe9b6c7aa265e5a51
-DATA hli_md5_t<>+80(SB)/8, $0x2441453d62f105d
-DATA hli_md5_t<>+88(SB)/8, $0xe7d3fbc8d8a1e681
-DATA hli_md5_t<>+96(SB)/8, $0xc33707d621e1cde6
-DATA hli_md5_t<>+104(SB)/8, $0x455a14edf4d50d87
-DATA hli_md5_t<>+112(SB)/8, $0xfcefa3f8a9e3e905
-DATA hli_md5_t<>+120(SB)/8, $0x8d2a4c8a676f02d9
-DATA hli_md5_t<>+128(SB)/8, $0x8771f681fffa3942
-DATA hli_md5_t<>+136(SB)/8, $0xfde5380c6d9d6122
-DATA hli_md5_t<>+144(SB)/8, $0x4bdecfa9a4beea44
-DATA hli_md5_t<>+152(SB)/8, $0xbebfbc70f6bb4b60
-DATA hli_md5_t<>+160(SB)/8, $0xeaa127fa289b7ec6
-DATA hli_md5_t<>+168(SB)/8, $0x4881d05d4ef3085
-DATA hli_md5_t<>+176(SB)/8, $0xe6db99e5d9d4d039
-DATA hli_md5_t<>+184(SB)/8, $0xc4ac56651fa27cf8
-DATA hli_md5_t<>+192(SB)/8, $0x432aff97f4292244
-DATA hli_md5_t<>+200(SB)/8, $0xfc93a039ab9423a7
-DATA hli_md5_t<>+208(SB)/8, $0x8f0ccc92655b59c3
-DATA hli_md5_t<>+216(SB)/8, $0x85845dd1ffeff47d
-DATA hli_md5_t<>+224(SB)/8, $0xfe2ce6e06fa87e4f
-DATA hli_md5_t<>+232(SB)/8, $0x4e0811a1a3014314
-DATA hli_md5_t<>+240(SB)/8, $0xbd3af235f7537e82
-DATA hli_md5_t<>+248(SB)/8, $0xeb86d3912ad7d2bb
-GLOBL hli_md5_t<>(SB), RODATA, $256
-
-DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
-DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1
-DATA hli_ripemd160_k<>+16(SB)/8, $0x50a28be6a953fd4e
-DATA hli_ripemd160_k<>+24(SB)/8, $0x6d703ef35c4dd124
-DATA hli_ripemd160_k<>+32(SB)/8, $0x7a6d76e9
-GLOBL hli_ripemd160_k<>(SB), RODATA, $40
-
-DATA hli_sha1_k<>+0(SB)/8, $0x6ed9eba15a827999
-DATA hli_sha1_k<>+8(SB)/8, $0xca62c1d68f1bbcdc
-GLOBL hli_sha1_k<>(SB), RODATA, $16
-
-DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
-DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_k<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_k<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_k<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_k<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_k<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_k<>+56(SB)/8, $0xc19bf1749bdc06a7
-DATA hli_sha256_k<>+64(SB)/8, $0xefbe4786e49b69c1
-DATA hli_sha256_k<>+72(SB)/8, $0x240ca1cc0fc19dc6
-DATA hli_sha256_k<>+80(SB)/8, $0x4a7484aa2de92c6f
-DATA hli_sha256_k<>+88(SB)/8, $0x76f988da5cb0a9dc
-DATA hli_sha256_k<>+96(SB)/8, $0xa831c66d983e5152
-DATA hli_sha256_k<>+104(SB)/8, $0xbf597fc7b00327c8
-DATA hli_sha256_k<>+112(SB)/8, $0xd5a79147c6e00bf3
-DATA hli_sha256_k<>+120(SB)/8, $0x1429296706ca6351
-DATA hli_sha256_k<>+128(SB)/8, $0x2e1b213827b70a85
-DATA hli_sha256_k<>+136(SB)/8, $0x53380d134d2c6dfc
-DATA hli_sha256_k<>+144(SB)/8, $0x766a0abb650a7354
-DATA hli_sha256_k<>+152(SB)/8, $0x92722c8581c2c92e
-DATA hli_sha256_k<>+160(SB)/8, $0xa81a664ba2bfe8a1
-DATA hli_sha256_k<>+168(SB)/8, $0xc76c51a3c24b8b70
-DATA hli_sha256_k<>+176(SB)/8, $0xd6990624d192e819
-DATA hli_sha256_k<>+184(SB)/8, $0x106aa070f40e3585
-DATA hli_sha256_k<>+192(SB)/8, $0x1e376c0819a4c116
-DATA hli_sha256_k<>+200(SB)/8, $0x34b0bcb52748774c
-DATA hli_sha256_k<>+208(SB)/8, $0x4ed8aa4a391c0cb3
-DATA hli_sha256_k<>+216(SB)/8, $0x682e6ff35b9cca4f
-DATA hli_sha256_k<>+224(SB)/8, $0x78a5636f748f82ee
-DATA hli_sha256_k<>+232(SB)/8, $0x8cc7020884c87814
-DATA hli_sha256_k<>+240(SB)/8, $0xa4506ceb90befffa
-DATA hli_sha256_k<>+248(SB)/8, $0xc67178f2bef9a3f7
-GLOBL hli_sha256_k<>(SB), RODATA, $256
-
-DATA hli_sha512_k<>+0(SB)/8, $0x428a2f98d728ae22
-DATA hli_sha512_k<>+8(SB)/8, $0x7137449123ef65cd
-DATA hli_sha512_k<>+16(SB)/8, $0xb5c0fbcfec4d3b2f
-DATA hli_sha512_k<>+24(SB)/8, $0xe9b5dba58189dbbc
-DATA hli_sha512_k<>+32(SB)/8, $0x3956c25bf348b538
-DATA hli_sha512_k<>+40(SB)/8, $0x59f111f1b605d019
-DATA hli_sha512_k<>+48(SB)/8, $0x923f82a4af194f9b
-DATA hli_sha512_k<>+56(SB)/8, $0xab1c5ed5da6d8118
-DATA hli_sha512_k<>+64(SB)/8, $0xd807aa98a3030242
-DATA hli_sha512_k<>+72(SB)/8, $0x12835b0145706fbe
-DATA hli_sha512_k<>+80(SB)/8, $0x243185be4ee4b28c
-DATA hli_sha512_k<>+88(SB)/8, $0x550c7dc3d5ffb4e2
-DATA hli_sha512_k<>+96(SB)/8, $0x72be5d74f27b896f
-DATA hli_sha512_k<>+104(SB)/8, $0x80deb1fe3b1696b1
-DATA hli_sha512_k<>+112(SB)/8, $0x9bdc06a725c71235
-DATA hli_sha512_k<>+120(SB)/8, $0xc19bf174cf692694
-DATA hli_sha512_k<>+128(SB)/8, $0xe49b69c19ef14ad2
-DATA hli_sha512_k<>+136(SB)/8, $0xefbe4786384f25e3
-DATA hli_sha512_k<>+144(SB)/8, $0xfc19dc68b8cd5b5
-DATA hli_sha512_k<>+152(SB)/8, $0x240ca1cc77ac9c65
-DATA hli_sha512_k<>+160(SB)/8, $0x2de92c6f592b0275
-DATA hli_sha512_k<>+168(SB)/8, $0x4a7484aa6ea6e483
-DATA hli_sha512_k<>+176(SB)/8, $0x5cb0a9dcbd41fbd4
-DATA hli_sha512_k<>+184(SB)/8, $0x76f988da831153b5
-DATA hli_sha512_k<>+192(SB)/8, $0x983e5152ee66dfab
-DATA hli_sha512_k<>+200(SB)/8, $0xa831c66d2db43210
-DATA hli_sha512_k<>+208(SB)/8, $0xb00327c898fb213f
-DATA hli_sha512_k<>+216(SB)/8, $0xbf597fc7beef0ee4
-DATA hli_sha512_k<>+224(SB)/8, $0xc6e00bf33da88fc2
-DATA hli_sha512_k<>+232(SB)/8, $0xd5a79147930aa725
-DATA hli_sha512_k<>+240(SB)/8, $0x6ca6351e003826f
-DATA hli_sha512_k<>+248(SB)/8, $0x142929670a0e6e70
-DATA hli_sha512_k<>+256(SB)/8, $0x27b70a8546d22ffc
-DATA hli_sha512_k<>+264(SB)/8, $0x2e1b21385c26c926
-DATA hli_sha512_k<>+272(SB)/8, $0x4d2c6dfc5ac42aed
-DATA hli_sha512_k<>+280(SB)/8, $0x53380d139d95b3df
-DATA hli_sha512_k<>+288(SB)/8, $0x650a73548baf63de
-DATA hli_sha512_k<>+296(SB)/8, $0x766a0abb3c77b2a8
-DATA hli_sha512_k<>+304(SB)/8, $0x81c2c92e47edaee6
-DATA hli_sha512_k<>+312(SB)/8, $0x92722c851482353b
-DATA hli_sha512_k<>+320(SB)/8, $0xa2bfe8a14cf10364
-DATA hli_sha512_k<>+328(SB)/8, $0xa81a664bbc423001
-DATA hli_sha512_k<>+336(SB)/8, $0xc24b8b70d0f89791
-DATA hli_sha512_k<>+344(SB)/8, $0xc76c51a30654be30
-DATA hli_sha512_k<>+352(SB)/8, $0xd192e819d6ef5218
-DATA hli_sha512_k<>+360(SB)/8, $0xd69906245565a910
-DATA hli_sha512_k<>+368(SB)/8, $0xf40e35855771202a
-DATA hli_sha512_k<>+376(SB)/8, $0x106aa07032bbd1b8
-DATA hli_sha512_k<>+384(SB)/8, $0x19a4c116b8d2d0c8
-DATA hli_sha512_k<>+392(SB)/8, $0x1e376c085141ab53
-DATA hli_sha512_k<>+400(SB)/8, $0x2748774cdf8eeb99
-DATA hli_sha512_k<>+408(SB)/8, $0x34b0bcb5e19b48a8
-DATA hli_sha512_k<>+416(SB)/8, $0x391c0cb3c5c95a63
-DATA hli_sha512_k<>+424(SB)/8, $0x4ed8aa4ae3418acb
-DATA hli_sha512_k<>+432(SB)/8, $0x5b9cca4f7763e373
-DATA hli_sha512_k<>+440(SB)/8, $0x682e6ff3d6b2b8a3
-DATA hli_sha512_k<>+448(SB)/8, $0x748f82ee5defb2fc
-DATA hli_sha512_k<>+456(SB)/8, $0x78a5636f43172f60
-DATA hli_sha512_k<>+464(SB)/8, $0x84c87814a1f0ab72
-DATA hli_sha512_k<>+472(SB)/8, $0x8cc702081a6439ec
-DATA hli_sha512_k<>+480(SB)/8, $0x90befffa23631e28
-DATA hli_sha512_k<>+488(SB)/8, $0xa4506cebde82bde9
-DATA hli_sha512_k<>+496(SB)/8, $0xbef9a3f7b2c67915
-DATA hli_sha512_k<>+504(SB)/8, $0xc67178f2e372532b
-DATA hli_sha512_k<>+512(SB)/8, $0xca273eceea26619c
-DATA hli_sha512_k<>+520(SB)/8, $0xd186b8c721c0c207
-DATA hli_sha512_k<>+528(SB)/8, $0xeada7dd6cde0eb1e
-DATA hli_sha512_k<>+536(SB)/8, $0xf57d4f7fee6ed178
-DATA hli_sha512_k<>+544(SB)/8, $0x6f067aa72176fba
-DATA hli_sha512_k<>+552(SB)/8, $0xa637dc5a2c898a6
-DATA hli_sha512_k<>+560(SB)/8, $0x113f9804bef90dae
-DATA hli_sha512_k<>+568(SB)/8, $0x1b710b35131c471b
-DATA hli_sha512_k<>+576(SB)/8, $0x28db77f523047d84
-DATA hli_sha512_k<>+584(SB)/8, $0x32caab7b40c72493
-DATA hli_sha512_k<>+592(SB)/8, $0x3c9ebe0a15c9bebc
-DATA hli_sha512_k<>+600(SB)/8, $0x431d67c49c100d4c
-DATA hli_sha512_k<>+608(SB)/8, $0x4cc5d4becb3e42b6
-DATA hli_sha512_k<>+616(SB)/8, $0x597f299cfc657e2a
-DATA hli_sha512_k<>+624(SB)/8, $0x5fcb6fab3ad6faec
-DATA hli_sha512_k<>+632(SB)/8, $0x6c44198c4a475817
-GLOBL hli_sha512_k<>(SB), RODATA, $640

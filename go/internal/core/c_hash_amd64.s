@@ -1088,10 +1088,10 @@ TEXT shared_padding<>(SB), NOSPLIT, $0-0
 	CMPL 8(SI), $63
 	JEQ L239
 	MOVL 12(SI), CX
-	LEAQ hli_sha256_schedule_64<>+0(SB), DX
+	LEAQ ·hli_sha256_schedule_64+0(SB), DX
 	CMPL CX, $1
 	JEQ L237
-	LEAQ hli_sha1_schedule_64<>+0(SB), DX
+	LEAQ ·hli_sha1_schedule_64+0(SB), DX
 	TESTL CX, CX
 	JNE L256
 L237:
@@ -3871,7 +3871,7 @@ L808:
 	JEQ L816
 	TESTL R8, R8
 	JNE L817
-	LEAQ hli_sha1_schedule_64<>+0(SB), DI
+	LEAQ ·hli_sha1_schedule_64+0(SB), DI
 	MOVQ DI, X0
 L818:
 	SUBL $1, BP
@@ -4722,7 +4722,7 @@ L833:
 	ADDQ 8(R11), DX
 	JMP L832
 L816:
-	LEAQ hli_sha256_schedule_64<>+0(SB), DI
+	LEAQ ·hli_sha256_schedule_64+0(SB), DI
 	MOVQ DI, X0
 	JMP L818
 L903:
@@ -4993,7 +4993,7 @@ L978:
 	MOVL 12(R11), AX
 	CMPL AX, $1
 	JEQ L1094
-	LEAQ hli_sha1_schedule_64<>+0(SB), BX
+	LEAQ ·hli_sha1_schedule_64+0(SB), BX
 	MOVQ BX, 136(R12)
 	TESTL AX, AX
 	JNE L1000
@@ -5506,7 +5506,7 @@ L1187:
 	MOVQ $0, 136(R12)
 	JMP L1085
 L1094:
-	LEAQ hli_sha256_schedule_64<>+0(SB), AX
+	LEAQ ·hli_sha256_schedule_64+0(SB), AX
 	MOVQ AX, 136(R12)
 	JMP L1001
 L1218:
@@ -7046,79 +7046,3 @@ L1531:
 
 DATA frames_0<>+0(SB)/8, $0x140122004c0
 GLOBL frames_0<>(SB), RODATA, $8
-
-DATA hli_sha1_schedule_64<>+0(SB)/8, $0x5a827999da827999
-DATA hli_sha1_schedule_64<>+8(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+16(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+24(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+32(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+40(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+48(SB)/8, $0x5a8279995a827999
-DATA hli_sha1_schedule_64<>+56(SB)/8, $0x5a827b995a827999
-DATA hli_sha1_schedule_64<>+64(SB)/8, $0x5a8279995a82799a
-DATA hli_sha1_schedule_64<>+72(SB)/8, $0x5a82799b5a827d99
-DATA hli_sha1_schedule_64<>+80(SB)/8, $0x6ed9f3a16ed9eba1
-DATA hli_sha1_schedule_64<>+88(SB)/8, $0x6ed9efa16ed9eba5
-DATA hli_sha1_schedule_64<>+96(SB)/8, $0x6ed9eba96ed9fba3
-DATA hli_sha1_schedule_64<>+104(SB)/8, $0x6eda0ba16ed9eba1
-DATA hli_sha1_schedule_64<>+112(SB)/8, $0x6ed9ffa16ed9ebb1
-DATA hli_sha1_schedule_64<>+120(SB)/8, $0x6ed9f7c16eda2bab
-DATA hli_sha1_schedule_64<>+128(SB)/8, $0x6eda6ba16ed9eba7
-DATA hli_sha1_schedule_64<>+136(SB)/8, $0x6eda3ba96ed9fbe1
-DATA hli_sha1_schedule_64<>+144(SB)/8, $0x6ed9fc216edaebc9
-DATA hli_sha1_schedule_64<>+152(SB)/8, $0x6edbfba16ed9eba9
-DATA hli_sha1_schedule_64<>+160(SB)/8, $0x8f1cfcdc8f1bbde4
-DATA hli_sha1_schedule_64<>+168(SB)/8, $0x8f1c86dc8f1fbd7c
-DATA hli_sha1_schedule_64<>+176(SB)/8, $0x8f23ccdc8f1bbd40
-DATA hli_sha1_schedule_64<>+184(SB)/8, $0x8f20f5648f1cd0e4
-DATA hli_sha1_schedule_64<>+192(SB)/8, $0x8f1cc4dc8f2bbf78
-DATA hli_sha1_schedule_64<>+200(SB)/8, $0x8f3ccd048f1c0d5c
-DATA hli_sha1_schedule_64<>+208(SB)/8, $0x8f303cdc8f1bcd64
-DATA hli_sha1_schedule_64<>+216(SB)/8, $0x8f28acdc8f5bc71c
-DATA hli_sha1_schedule_64<>+224(SB)/8, $0x8f9ccd5c8f1cc344
-DATA hli_sha1_schedule_64<>+232(SB)/8, $0x8f6d555c8f2cfd64
-DATA hli_sha1_schedule_64<>+240(SB)/8, $0xca7491d6cb62ea9e
-DATA hli_sha1_schedule_64<>+248(SB)/8, $0xcc749256ca63ca7e
-DATA hli_sha1_schedule_64<>+256(SB)/8, $0xcba2c1d6ca63cabe
-DATA hli_sha1_schedule_64<>+264(SB)/8, $0xcb2cc256ce6461d6
-DATA hli_sha1_schedule_64<>+272(SB)/8, $0xd272c1d6ca6325d6
-DATA hli_sha1_schedule_64<>+280(SB)/8, $0xcf9b69d6cb76c9d6
-DATA hli_sha1_schedule_64<>+288(SB)/8, $0xcb6bc1d6da655de6
-DATA hli_sha1_schedule_64<>+296(SB)/8, $0xeb7469f6cab38256
-DATA hli_sha1_schedule_64<>+304(SB)/8, $0xdee441d6ca734a96
-DATA hli_sha1_schedule_64<>+312(SB)/8, $0xd756a2560a6e0296
-GLOBL hli_sha1_schedule_64<>(SB), RODATA, $320
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256

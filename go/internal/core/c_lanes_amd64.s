@@ -35,7 +35,7 @@ TEXT ·hli_squeeze(SB), NOSPLIT, $0-0
 	XORL AX, AX
 	MOVQ DI, 8(R12)
 	LEAQ 128(R12), R8
-	LEAQ hli_sponge_iv<>+0(SB), DI
+	LEAQ ·hli_sponge_iv+0(SB), DI
 	PCALIGN $16
 L5:
 	MOVL 4(R12), CX
@@ -1344,5 +1344,3 @@ L183:
 	TESTL BP, BP
 	JNE L191
 	JMP L198
-
-GLOBL hli_sponge_iv<>(SB), RODATA, $200

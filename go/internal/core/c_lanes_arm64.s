@@ -26,7 +26,7 @@ LFB94:
 	FMOVQ F0, 32(R3)
 	CBZW R2, L20
 	ADD $288, R26, R0
-	MOVD $hli_sponge_iv<>+0(SB), R9
+	MOVD $·hli_sponge_iv+0(SB), R9
 	MOVD R6, R3
 	MOVWU R2, R11
 	ADD $160, R26, R10
@@ -1157,5 +1157,3 @@ L185:
 	CBNZW R9, L193
 	JMP L200
 LFE95:
-
-GLOBL hli_sponge_iv<>(SB), RODATA, $200

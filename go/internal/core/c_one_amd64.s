@@ -232,7 +232,7 @@ L63:
 	JEQ L70
 L73:
 	MOVQ 24(R12), AX
-	LEAQ hli_sponge_iv<>+0(SB), CX
+	LEAQ ·hli_sponge_iv+0(SB), CX
 	MOVQ CX, 120(R12)
 	CMPL 20(AX), $1
 	JNE L66
@@ -485,7 +485,7 @@ L125:
 	TESTQ R11, R11
 	JEQ L128
 	MOVQ 56(R12), AX
-	LEAQ hli_sponge_iv<>+0(SB), CX
+	LEAQ ·hli_sponge_iv+0(SB), CX
 	MOVQ CX, 80(R12)
 	CMPL 20(AX), $1
 	JNE L133
@@ -719,7 +719,7 @@ L91:
 	MOVQ SI, X2
 	MOVL $256, SI
 	SUBQ AX, SI
-	LEAQ hli_one_bit<>+0(SB), AX
+	LEAQ ·hli_one_bit+0(SB), AX
 	PUNPCKLQDQ X2, X1
 	MOVOU (AX)(SI*1), X2
 	POR X0, X2
@@ -1077,7 +1077,7 @@ L221:
 	CMPL 12(BX), $1
 	JNE L222
 	MOVQ BX, 16(R12)
-	LEAQ hli_sha256_schedule_64<>+0(SB), SI
+	LEAQ ·hli_sha256_schedule_64+0(SB), SI
 	MOVQ BP, DI
 	CALL AX
 	MOVQ 16(R12), BX
@@ -1263,7 +1263,7 @@ L251:
 	CMOVQNE CX, R13
 	ANDL $15, R9
 	PUNPCKLQDQ X6, X0
-	LEAQ hli_one_bit<>+0(SB), R8
+	LEAQ ·hli_one_bit+0(SB), R8
 	LEAQ (DI)(R15*1), SI
 	MOVL $256, CX
 	SUBQ R9, CX
@@ -1445,7 +1445,7 @@ L411:
 	MOVQ DX, 344(R12)
 	MOVQ BP, 320(R12)
 	MOVQ AX, 328(R12)
-	LEAQ hli_sha256_schedule_64<>+0(SB), AX
+	LEAQ ·hli_sha256_schedule_64+0(SB), AX
 	MOVQ AX, 336(R12)
 	MOVQ LC4<>+0(SB), AX
 	MOVL $1, 352(R12)
@@ -2058,42 +2058,3 @@ GLOBL LC3<>(SB), RODATA, $8
 
 DATA LC4<>+0(SB)/8, $0x40
 GLOBL LC4<>(SB), RODATA, $8
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
-
-GLOBL hli_sponge_iv<>(SB), RODATA, $200

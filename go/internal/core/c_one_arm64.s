@@ -187,7 +187,7 @@ L59:
 	MOVD R6, 72(R26)
 	CALL ·memcpy(SB)
 	MOVD 32(R26), R2
-	MOVD $hli_sponge_iv<>+0(SB), R3
+	MOVD $·hli_sponge_iv+0(SB), R3
 	MOVD 72(R26), R6
 	MOVWU 40(R26), R5
 	MOVWU 48(R26), R4
@@ -225,7 +225,7 @@ L69:
 	BNE L59
 L67:
 	FLDPQ (R1), (F0, F1)
-	MOVD $hli_sponge_iv<>+0(SB), R3
+	MOVD $·hli_sponge_iv+0(SB), R3
 	SUBSW R4, R5, R5
 	FSTPQ (F0, F1), (R6)
 	ADD R2, R6, R6
@@ -386,7 +386,7 @@ L86:
 L87:
 	AND $15, R0, R0
 	MOVZ $256, R3
-	MOVD $hli_one_bit<>+0(SB), R4
+	MOVD $·hli_one_bit+0(SB), R4
 	SUB R0, R3, R3
 	VMOV R2, V0.D[1]
 	LSR $61, R1, R0
@@ -491,7 +491,7 @@ L128:
 	CBZ R8, L124
 	MOVD 72(R26), R0
 	MOVWU 20(R0), R1
-	MOVD $hli_sponge_iv<>+0(SB), R0
+	MOVD $·hli_sponge_iv+0(SB), R0
 	MOVD R0, 96(R26)
 	CMPW $1, R1
 	BNE L129
@@ -895,7 +895,7 @@ L210:
 	CMPW $1, R0
 	BNE L211
 	MOVD R6, R0
-	MOVD $hli_sha256_schedule_64<>+0(SB), R1
+	MOVD $·hli_sha256_schedule_64+0(SB), R1
 	STP (R6, R7), 24(R26)
 	CALL (R2)
 	LDP 24(R26), (R6, R7)
@@ -1103,7 +1103,7 @@ L239:
 	FMOVD R1, F0
 L240:
 	MOVZ $256, R1
-	MOVD $hli_one_bit<>+0(SB), R5
+	MOVD $·hli_one_bit+0(SB), R5
 	SUB R15, R1, R1
 	VMOV R3, V0.D[1]
 	LSL $3, R14, R14
@@ -1260,7 +1260,7 @@ L387:
 	TBZ $0, R0, L193
 	MOVD $LC3<>+0(SB), R1
 	MOVD $LC2<>+0(SB), R0
-	MOVD $hli_sha256_schedule_64<>+0(SB), R3
+	MOVD $·hli_sha256_schedule_64+0(SB), R3
 	FMOVD (R1), F0
 	MOVD 16(R26), R1
 	STP (R8, R1), 80(R26)
@@ -1723,42 +1723,3 @@ GLOBL LC2<>(SB), RODATA, $8
 
 DATA LC3<>+0(SB)/8, $0x40
 GLOBL LC3<>(SB), RODATA, $8
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512
-
-DATA hli_sha256_schedule_64<>+0(SB)/8, $0x71374491c28a2f98
-DATA hli_sha256_schedule_64<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_schedule_64<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_schedule_64<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_schedule_64<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_schedule_64<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_schedule_64<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_schedule_64<>+56(SB)/8, $0xc19bf3749bdc06a7
-DATA hli_sha256_schedule_64<>+64(SB)/8, $0xf0fe4786649b69c1
-DATA hli_sha256_schedule_64<>+72(SB)/8, $0x240cf2540fe1edc6
-DATA hli_sha256_schedule_64<>+80(SB)/8, $0x6cc984be4fe9346f
-DATA hli_sha256_schedule_64<>+88(SB)/8, $0x16f988fa61b9411e
-DATA hli_sha256_schedule_64<>+96(SB)/8, $0xa88e5a6df2c65152
-DATA hli_sha256_schedule_64<>+104(SB)/8, $0xb9d99ec7b019fc65
-DATA hli_sha256_schedule_64<>+112(SB)/8, $0xe70eeaa09a1231c3
-DATA hli_sha256_schedule_64<>+120(SB)/8, $0xc7353eb0fdb1232b
-DATA hli_sha256_schedule_64<>+128(SB)/8, $0xcb976d5f3069bad5
-DATA hli_sha256_schedule_64<>+136(SB)/8, $0xdc1eeefd5a0f118f
-DATA hli_sha256_schedule_64<>+144(SB)/8, $0xde0b7a040a35b689
-DATA hli_sha256_schedule_64<>+152(SB)/8, $0xe15d5b1658f4ca9d
-DATA hli_sha256_schedule_64<>+160(SB)/8, $0x37088980007f3e86
-DATA hli_sha256_schedule_64<>+168(SB)/8, $0x6fab9537a507ea32
-DATA hli_sha256_schedule_64<>+176(SB)/8, $0xd8cd6f117406110
-DATA hli_sha256_schedule_64<>+184(SB)/8, $0xc0bbbe37cdaa3b6d
-DATA hli_sha256_schedule_64<>+192(SB)/8, $0xdb48a36383613bda
-DATA hli_sha256_schedule_64<>+200(SB)/8, $0x6fd15ca70b02e931
-DATA hli_sha256_schedule_64<>+208(SB)/8, $0x31338431521afaca
-DATA hli_sha256_schedule_64<>+216(SB)/8, $0x6d4378906ed41a95
-DATA hli_sha256_schedule_64<>+224(SB)/8, $0x9eccabbdc39c91f2
-DATA hli_sha256_schedule_64<>+232(SB)/8, $0x532fb63cb5c9a0e6
-DATA hli_sha256_schedule_64<>+240(SB)/8, $0x7237ea3d2c741c6
-DATA hli_sha256_schedule_64<>+248(SB)/8, $0x4c191d76a4954b68
-GLOBL hli_sha256_schedule_64<>(SB), RODATA, $256
-
-GLOBL hli_sponge_iv<>(SB), RODATA, $200

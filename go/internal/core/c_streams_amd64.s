@@ -65,7 +65,7 @@ L9:
 	LEAQ -16(R11)(SI*1), SI
 	SUBQ DX, AX
 	ADDQ R11, CX
-	LEAQ hli_first_bytes<>+0(SB), R8
+	LEAQ ·hli_first_bytes+0(SB), R8
 	MOVOU (R8)(AX*1), X2
 	MOVOU (CX), X4
 	MOVL 36(R10), AX
@@ -78,7 +78,7 @@ L22:
 	PXOR X1, X1
 	MOVQ DI, X5
 	SUBQ DX, AX
-	LEAQ hli_one_bit<>+0(SB), DX
+	LEAQ ·hli_one_bit+0(SB), DX
 	PUNPCKLQDQ X5, X1
 	MOVOU (DX)(AX*1), X0
 	POR X2, X0
@@ -1789,7 +1789,7 @@ L261:
 	XORL AX, AX
 L264:
 	MOVL $16, CX
-	LEAQ hli_first_bytes<>+0(SB), R8
+	LEAQ ·hli_first_bytes+0(SB), R8
 	MOVOU (SI), X7
 	MOVQ AX, X1
 	SUBQ R11, CX
@@ -2116,7 +2116,7 @@ L249:
 	ADDQ SI, BX
 	SUBQ SI, R9
 	SUBQ R8, CX
-	LEAQ hli_first_bytes<>+0(SB), R8
+	LEAQ ·hli_first_bytes+0(SB), R8
 	MOVQ DI, X4
 	ADDQ $16, DX
 	MOVOU (R8)(CX*1), X0
@@ -3198,10 +3198,3 @@ L668:
 
 DATA LC0<>+0(SB)/8, $0x1
 GLOBL LC0<>(SB), RODATA, $8
-
-DATA hli_first_bytes<>+0(SB)/8, $0xffffffffffffffff
-DATA hli_first_bytes<>+8(SB)/8, $0xffffffffffffffff
-GLOBL hli_first_bytes<>(SB), RODATA, $32
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -50,13 +50,13 @@ L9:
 	AND $15, R5, R12
 	AND $-16, R5, R3
 	MOVZ $16, R2
-	MOVD $hli_first_bytes<>+0(SB), R5
+	MOVD $·hli_first_bytes+0(SB), R5
 	SUB R12, R2, R2
 	WORD $0x3ce36900 // ldr q0, [x8, x3]
 	MOVZ $256, R0
 	WORD $0x3ce268a2 // ldr q2, [x5, x2]
 	SUB R12, R0, R0
-	MOVD $hli_one_bit<>+0(SB), R2
+	MOVD $·hli_one_bit+0(SB), R2
 	MOVWU 36(R10), R12
 	LSL $3, R1, R1
 	VAND V0.B16, V2.B16, V2.B16
@@ -1492,7 +1492,7 @@ L255:
 	LSL R1, R12, R1
 L258:
 	MOVZ $16, R2
-	MOVD $hli_first_bytes<>+0(SB), R4
+	MOVD $·hli_first_bytes+0(SB), R4
 	SUB R16, R2, R2
 	WORD $0x3cef6862 // ldr q2, [x3, x15]
 	VMOV R1, V0.D[1]
@@ -1808,7 +1808,7 @@ L240:
 	LSL R1, R0, R1
 L243:
 	MOVZ $16, R0
-	MOVD $hli_first_bytes<>+0(SB), R2
+	MOVD $·hli_first_bytes+0(SB), R2
 	SUB R12, R0, R0
 	WORD $0x3ceb6922 // ldr q2, [x9, x11]
 	VMOV R1, V0.D[1]
@@ -2857,10 +2857,3 @@ GLOBL LC1<>(SB), RODATA, $16
 DATA LC2<>+0(SB)/8, $0x100000000
 DATA LC2<>+8(SB)/8, $0x300000002
 GLOBL LC2<>(SB), RODATA, $16
-
-DATA hli_first_bytes<>+0(SB)/8, $0xffffffffffffffff
-DATA hli_first_bytes<>+8(SB)/8, $0xffffffffffffffff
-GLOBL hli_first_bytes<>(SB), RODATA, $32
-
-DATA hli_one_bit<>+256(SB)/8, $0x80
-GLOBL hli_one_bit<>(SB), RODATA, $512

@@ -26,9 +26,9 @@ TEXT ·hli_sha1_blocks_avx2_x1(SB), NOSPLIT, $0-0
 	JEQ L10
 	VMOVDQA LC0<>+0(SB), X6
 	VINSERTI128 $1, X6, Y6, Y6
-	VPBROADCASTD hli_sha1_k<>+4(SB), Y5
-	VPBROADCASTD hli_sha1_k<>+8(SB), Y4
-	VPBROADCASTD hli_sha1_k<>+12(SB), Y3
+	VPBROADCASTD ·hli_sha1_k+4(SB), Y5
+	VPBROADCASTD ·hli_sha1_k+8(SB), Y4
+	VPBROADCASTD ·hli_sha1_k+12(SB), Y3
 	PCALIGN $16
 L2:
 	MOVL $2, R14
@@ -793,7 +793,7 @@ L12:
 	VMOVDQU (SI), X8
 	VINSERTI128 $1, (SI)(AX*1), Y8, Y8
 	VPSHUFB Y6, Y8, Y8
-	VPBROADCASTD hli_sha1_k<>+0(SB), Y9
+	VPBROADCASTD ·hli_sha1_k+0(SB), Y9
 	VPADDD Y8, Y9, Y0
 	VMOVDQA Y0, 32(R12)
 	VMOVDQU 16(SI), X7
@@ -2249,33 +2249,33 @@ L30:
 	VINSERTI128 $1, (R11)(CX*1), Y10, Y10
 	VPSHUFB Y6, Y10, Y10
 	VMOVDQA Y10, Y3
-	VBROADCASTI128 hli_sha256_k<>+0(SB), Y0
+	VBROADCASTI128 ·hli_sha256_k+0(SB), Y0
 	VPADDD Y0, Y10, Y0
 	VMOVDQA Y0, 96(R12)
 	VMOVDQU 16(R11), X8
 	VINSERTI128 $1, 16(R11)(CX*1), Y8, Y8
 	VPSHUFB Y6, Y8, Y8
 	VMOVDQA Y8, Y2
-	VBROADCASTI128 hli_sha256_k<>+16(SB), Y0
+	VBROADCASTI128 ·hli_sha256_k+16(SB), Y0
 	VPADDD Y0, Y8, Y0
 	VMOVDQA Y0, 128(R12)
 	VMOVDQU 32(R11), X7
 	VINSERTI128 $1, 32(R11)(CX*1), Y7, Y7
 	VPSHUFB Y6, Y7, Y7
 	VMOVDQA Y7, Y1
-	VBROADCASTI128 hli_sha256_k<>+32(SB), Y0
+	VBROADCASTI128 ·hli_sha256_k+32(SB), Y0
 	VPADDD Y0, Y7, Y0
 	VMOVDQA Y0, 160(R12)
 	VMOVDQU 48(R11), X9
 	VINSERTI128 $1, 48(R11)(CX*1), Y9, Y9
 	VPSHUFB Y6, Y9, Y9
 	VMOVDQA Y9, Y0
-	VBROADCASTI128 hli_sha256_k<>+48(SB), Y11
+	VBROADCASTI128 ·hli_sha256_k+48(SB), Y11
 	VPADDD Y11, Y9, Y9
 	VMOVDQA Y9, 192(R12)
 	VPALIGNR $4, Y8, Y7, Y7
 	VPALIGNR $4, Y10, Y8, Y8
-	LEAQ hli_sha256_k<>+0(SB), R11
+	LEAQ ·hli_sha256_k+0(SB), R11
 	MOVQ 80(R12), CX
 	MOVQ CX, (R12)
 	MOVQ R9, 88(R12)
@@ -2814,7 +2814,7 @@ L16:
 	ADDQ $64, R11
 	SUBQ $-128, R10
 	MOVQ R10, (R12)
-	LEAQ hli_sha256_k<>+192(SB), SI
+	LEAQ ·hli_sha256_k+192(SB), SI
 	CMPQ SI, R11
 	JNE L16
 	MOVL R13, CX
@@ -2871,10 +2871,10 @@ TEXT ·hli_sha512_blocks_avx2_x1(SB), NOSPLIT, $0-0
 	VMOVDQA X0, X5
 	VINSERTI128 $1, X5, Y5, Y5
 	VMOVDQA Y5, 192(R12)
-	VBROADCASTI128 hli_sha512_k<>+16(SB), Y15
-	VBROADCASTI128 hli_sha512_k<>+32(SB), Y6
+	VBROADCASTI128 ·hli_sha512_k+16(SB), Y15
+	VBROADCASTI128 ·hli_sha512_k+32(SB), Y6
 	VMOVDQA Y6, 224(R12)
-	VBROADCASTI128 hli_sha512_k<>+48(SB), Y7
+	VBROADCASTI128 ·hli_sha512_k+48(SB), Y7
 	VMOVDQA Y7, 256(R12)
 	MOVQ R8, 16(R12)
 	MOVQ BX, R9
@@ -3390,7 +3390,7 @@ L48:
 	VMOVDQA 192(R12), Y14
 	VPSHUFB Y14, Y12, Y12
 	VMOVDQA Y12, Y7
-	VBROADCASTI128 hli_sha512_k<>+0(SB), Y0
+	VBROADCASTI128 ·hli_sha512_k+0(SB), Y0
 	VPADDQ Y12, Y0, Y0
 	VMOVDQA Y0, 288(R12)
 	VMOVDQU 16(R8), X8
@@ -3415,35 +3415,35 @@ L48:
 	VINSERTI128 $1, 64(R8)(DX*1), Y11, Y11
 	VPSHUFB Y14, Y11, Y11
 	VMOVDQA Y11, Y3
-	VBROADCASTI128 hli_sha512_k<>+64(SB), Y0
+	VBROADCASTI128 ·hli_sha512_k+64(SB), Y0
 	VPADDQ Y11, Y0, Y0
 	VMOVDQA Y0, 416(R12)
 	VMOVDQU 80(R8), X0
 	VINSERTI128 $1, 80(R8)(DX*1), Y0, Y0
 	VPSHUFB Y14, Y0, Y0
 	VMOVDQA Y0, Y2
-	VBROADCASTI128 hli_sha512_k<>+80(SB), Y1
+	VBROADCASTI128 ·hli_sha512_k+80(SB), Y1
 	VPADDQ Y0, Y1, Y0
 	VMOVDQA Y0, 448(R12)
 	VMOVDQU 96(R8), X0
 	VINSERTI128 $1, 96(R8)(DX*1), Y0, Y0
 	VPSHUFB Y14, Y0, Y0
 	VMOVDQA Y0, Y1
-	VBROADCASTI128 hli_sha512_k<>+96(SB), Y13
+	VBROADCASTI128 ·hli_sha512_k+96(SB), Y13
 	VPADDQ Y0, Y13, Y0
 	VMOVDQA Y0, 480(R12)
 	VMOVDQU 112(R8), X13
 	VINSERTI128 $1, 112(R8)(DX*1), Y13, Y13
 	VPSHUFB Y14, Y13, Y13
 	VMOVDQA Y13, Y0
-	VBROADCASTI128 hli_sha512_k<>+112(SB), Y14
+	VBROADCASTI128 ·hli_sha512_k+112(SB), Y14
 	VPADDQ Y13, Y14, Y13
 	VMOVDQA Y13, 512(R12)
 	VPALIGNR $8, Y10, Y11, Y11
 	VPALIGNR $8, Y9, Y10, Y10
 	VPALIGNR $8, Y8, Y9, Y9
 	VPALIGNR $8, Y12, Y8, Y8
-	LEAQ hli_sha512_k<>+0(SB), DX
+	LEAQ ·hli_sha512_k+0(SB), DX
 	MOVQ DX, 16(R12)
 	MOVQ 136(R12), DX
 	LEAQ 1024(DX), R8
@@ -4093,123 +4093,3 @@ DATA LC7<>+8(SB)/8, $0x80f0e0d0c0b0a09
 DATA LC7<>+16(SB)/8, $0x7060504030201
 DATA LC7<>+24(SB)/8, $0x80f0e0d0c0b0a09
 GLOBL LC7<>(SB), RODATA, $32
-
-DATA hli_sha1_k<>+0(SB)/8, $0x6ed9eba15a827999
-DATA hli_sha1_k<>+8(SB)/8, $0xca62c1d68f1bbcdc
-GLOBL hli_sha1_k<>(SB), RODATA, $16
-
-DATA hli_sha256_k<>+0(SB)/8, $0x71374491428a2f98
-DATA hli_sha256_k<>+8(SB)/8, $0xe9b5dba5b5c0fbcf
-DATA hli_sha256_k<>+16(SB)/8, $0x59f111f13956c25b
-DATA hli_sha256_k<>+24(SB)/8, $0xab1c5ed5923f82a4
-DATA hli_sha256_k<>+32(SB)/8, $0x12835b01d807aa98
-DATA hli_sha256_k<>+40(SB)/8, $0x550c7dc3243185be
-DATA hli_sha256_k<>+48(SB)/8, $0x80deb1fe72be5d74
-DATA hli_sha256_k<>+56(SB)/8, $0xc19bf1749bdc06a7
-DATA hli_sha256_k<>+64(SB)/8, $0xefbe4786e49b69c1
-DATA hli_sha256_k<>+72(SB)/8, $0x240ca1cc0fc19dc6
-DATA hli_sha256_k<>+80(SB)/8, $0x4a7484aa2de92c6f
-DATA hli_sha256_k<>+88(SB)/8, $0x76f988da5cb0a9dc
-DATA hli_sha256_k<>+96(SB)/8, $0xa831c66d983e5152
-DATA hli_sha256_k<>+104(SB)/8, $0xbf597fc7b00327c8
-DATA hli_sha256_k<>+112(SB)/8, $0xd5a79147c6e00bf3
-DATA hli_sha256_k<>+120(SB)/8, $0x1429296706ca6351
-DATA hli_sha256_k<>+128(SB)/8, $0x2e1b213827b70a85
-DATA hli_sha256_k<>+136(SB)/8, $0x53380d134d2c6dfc
-DATA hli_sha256_k<>+144(SB)/8, $0x766a0abb650a7354
-DATA hli_sha256_k<>+152(SB)/8, $0x92722c8581c2c92e
-DATA hli_sha256_k<>+160(SB)/8, $0xa81a664ba2bfe8a1
-DATA hli_sha256_k<>+168(SB)/8, $0xc76c51a3c24b8b70
-DATA hli_sha256_k<>+176(SB)/8, $0xd6990624d192e819
-DATA hli_sha256_k<>+184(SB)/8, $0x106aa070f40e3585
-DATA hli_sha256_k<>+192(SB)/8, $0x1e376c0819a4c116
-DATA hli_sha256_k<>+200(SB)/8, $0x34b0bcb52748774c
-DATA hli_sha256_k<>+208(SB)/8, $0x4ed8aa4a391c0cb3
-DATA hli_sha256_k<>+216(SB)/8, $0x682e6ff35b9cca4f
-DATA hli_sha256_k<>+224(SB)/8, $0x78a5636f748f82ee
-DATA hli_sha256_k<>+232(SB)/8, $0x8cc7020884c87814
-DATA hli_sha256_k<>+240(SB)/8, $0xa4506ceb90befffa
-DATA hli_sha256_k<>+248(SB)/8, $0xc67178f2bef9a3f7
-GLOBL hli_sha256_k<>(SB), RODATA, $256
-
-DATA hli_sha512_k<>+0(SB)/8, $0x428a2f98d728ae22
-DATA hli_sha512_k<>+8(SB)/8, $0x7137449123ef65cd
-DATA hli_sha512_k<>+16(SB)/8, $0xb5c0fbcfec4d3b2f
-DATA hli_sha512_k<>+24(SB)/8, $0xe9b5dba58189dbbc
-DATA hli_sha512_k<>+32(SB)/8, $0x3956c25bf348b538
-DATA hli_sha512_k<>+40(SB)/8, $0x59f111f1b605d019
-DATA hli_sha512_k<>+48(SB)/8, $0x923f82a4af194f9b
-DATA hli_sha512_k<>+56(SB)/8, $0xab1c5ed5da6d8118
-DATA hli_sha512_k<>+64(SB)/8, $0xd807aa98a3030242
-DATA hli_sha512_k<>+72(SB)/8, $0x12835b0145706fbe
-DATA hli_sha512_k<>+80(SB)/8, $0x243185be4ee4b28c
-DATA hli_sha512_k<>+88(SB)/8, $0x550c7dc3d5ffb4e2
-DATA hli_sha512_k<>+96(SB)/8, $0x72be5d74f27b896f
-DATA hli_sha512_k<>+104(SB)/8, $0x80deb1fe3b1696b1
-DATA hli_sha512_k<>+112(SB)/8, $0x9bdc06a725c71235
-DATA hli_sha512_k<>+120(SB)/8, $0xc19bf174cf692694
-DATA hli_sha512_k<>+128(SB)/8, $0xe49b69c19ef14ad2
-DATA hli_sha512_k<>+136(SB)/8, $0xefbe4786384f25e3
-DATA hli_sha512_k<>+144(SB)/8, $0xfc19dc68b8cd5b5
-DATA hli_sha512_k<>+152(SB)/8, $0x240ca1cc77ac9c65
-DATA hli_sha512_k<>+160(SB)/8, $0x2de92c6f592b0275
-DATA hli_sha512_k<>+168(SB)/8, $0x4a7484aa6ea6e483
-DATA hli_sha512_k<>+176(SB)/8, $0x5cb0a9dcbd41fbd4
-DATA hli_sha512_k<>+184(SB)/8, $0x76f988da831153b5
-DATA hli_sha512_k<>+192(SB)/8, $0x983e5152ee66dfab
-DATA hli_sha512_k<>+200(SB)/8, $0xa831c66d2db43210
-DATA hli_sha512_k<>+208(SB)/8, $0xb00327c898fb213f
-DATA hli_sha512_k<>+216(SB)/8, $0xbf597fc7beef0ee4
-DATA hli_sha512_k<>+224(SB)/8, $0xc6e00bf33da88fc2
-DATA hli_sha512_k<>+232(SB)/8, $0xd5a79147930aa725
-DATA hli_sha512_k<>+240(SB)/8, $0x6ca6351e003826f
-DATA hli_sha512_k<>+248(SB)/8, $0x142929670a0e6e70
-DATA hli_sha512_k<>+256(SB)/8, $0x27b70a8546d22ffc
-DATA hli_sha512_k<>+264(SB)/8, $0x2e1b21385c26c926
-DATA hli_sha512_k<>+272(SB)/8, $0x4d2c6dfc5ac42aed
-DATA hli_sha512_k<>+280(SB)/8, $0x53380d139d95b3df
-DATA hli_sha512_k<>+288(SB)/8, $0x650a73548baf63de
-DATA hli_sha512_k<>+296(SB)/8, $0x766a0abb3c77b2a8
-DATA hli_sha512_k<>+304(SB)/8, $0x81c2c92e47edaee6
-DATA hli_sha512_k<>+312(SB)/8, $0x92722c851482353b
-DATA hli_sha512_k<>+320(SB)/8, $0xa2bfe8a14cf10364
-DATA hli_sha512_k<>+328(SB)/8, $0xa81a664bbc423001
-DATA hli_sha512_k<>+336(SB)/8, $0xc24b8b70d0f89791
-DATA hli_sha512_k<>+344(SB)/8, $0xc76c51a30654be30
-DATA hli_sha512_k<>+352(SB)/8, $0xd192e819d6ef5218
-DATA hli_sha512_k<>+360(SB)/8, $0xd69906245565a910
-DATA hli_sha512_k<>+368(SB)/8, $0xf40e35855771202a
-DATA hli_sha512_k<>+376(SB)/8, $0x106aa07032bbd1b8
-DATA hli_sha512_k<>+384(SB)/8, $0x19a4c116b8d2d0c8
-DATA hli_sha512_k<>+392(SB)/8, $0x1e376c085141ab53
-DATA hli_sha512_k<>+400(SB)/8, $0x2748774cdf8eeb99
-DATA hli_sha512_k<>+408(SB)/8, $0x34b0bcb5e19b48a8
-DATA hli_sha512_k<>+416(SB)/8, $0x391c0cb3c5c95a63
-DATA hli_sha512_k<>+424(SB)/8, $0x4ed8aa4ae3418acb
-DATA hli_sha512_k<>+432(SB)/8, $0x5b9cca4f7763e373
-DATA hli_sha512_k<>+440(SB)/8, $0x682e6ff3d6b2b8a3
-DATA hli_sha512_k<>+448(SB)/8, $0x748f82ee5defb2fc
-DATA hli_sha512_k<>+456(SB)/8, $0x78a5636f43172f60
-DATA hli_sha512_k<>+464(SB)/8, $0x84c87814a1f0ab72
-DATA hli_sha512_k<>+472(SB)/8, $0x8cc702081a6439ec
-DATA hli_sha512_k<>+480(SB)/8, $0x90befffa23631e28
-DATA hli_sha512_k<>+488(SB)/8, $0xa4506cebde82bde9
-DATA hli_sha512_k<>+496(SB)/8, $0xbef9a3f7b2c67915
-DATA hli_sha512_k<>+504(SB)/8, $0xc67178f2e372532b
-DATA hli_sha512_k<>+512(SB)/8, $0xca273eceea26619c
-DATA hli_sha512_k<>+520(SB)/8, $0xd186b8c721c0c207
-DATA hli_sha512_k<>+528(SB)/8, $0xeada7dd6cde0eb1e
-DATA hli_sha512_k<>+536(SB)/8, $0xf57d4f7fee6ed178
-DATA hli_sha512_k<>+544(SB)/8, $0x6f067aa72176fba
-DATA hli_sha512_k<>+552(SB)/8, $0xa637dc5a2c898a6
-DATA hli_sha512_k<>+560(SB)/8, $0x113f9804bef90dae
-DATA hli_sha512_k<>+568(SB)/8, $0x1b710b35131c471b
-DATA hli_sha512_k<>+576(SB)/8, $0x28db77f523047d84
-DATA hli_sha512_k<>+584(SB)/8, $0x32caab7b40c72493
-DATA hli_sha512_k<>+592(SB)/8, $0x3c9ebe0a15c9bebc
-DATA hli_sha512_k<>+600(SB)/8, $0x431d67c49c100d4c
-DATA hli_sha512_k<>+608(SB)/8, $0x4cc5d4becb3e42b6
-DATA hli_sha512_k<>+616(SB)/8, $0x597f299cfc657e2a
-DATA hli_sha512_k<>+624(SB)/8, $0x5fcb6fab3ad6faec
-DATA hli_sha512_k<>+632(SB)/8, $0x6c44198c4a475817
-GLOBL hli_sha512_k<>(SB), RODATA, $640

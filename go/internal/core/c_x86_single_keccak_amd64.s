@@ -113,7 +113,7 @@ L3:
 	MOVQ 184(AX), R10
 	MOVQ R10, 152(R12)
 	MOVQ 192(AX), R10
-	LEAQ hli_keccak_rc<>+0(SB), BX
+	LEAQ ·hli_keccak_rc+0(SB), BX
 	MOVQ BX, (R12)
 	MOVL R13, 220(R12)
 	MOVQ 160(R12), BX
@@ -917,7 +917,7 @@ L9:
 	XORQ 24(AX), BX
 	ADDQ $32, AX
 	MOVQ AX, (R12)
-	LEAQ hli_keccak_rc<>+192(SB), DI
+	LEAQ ·hli_keccak_rc+192(SB), DI
 	CMPQ AX, DI
 	JNE L9
 	MOVL 220(R12), R13
@@ -1053,7 +1053,7 @@ TEXT ·hli_keccak_blocks_avx512_x1(SB), NOSPLIT, $0-0
 	VMOVDQU64 LC6<>+0(SB), Z9
 	VMOVDQU64 LC7<>+0(SB), Z8
 	VMOVDQU64 LC8<>+0(SB), Z7
-	LEAQ hli_keccak_rc<>+192(SB), BX
+	LEAQ ·hli_keccak_rc+192(SB), BX
 	MOVL $2, AX
 	KMOVW AX, K5
 	MOVL $16, AX
@@ -1080,7 +1080,7 @@ L25:
 	KMOVW R9, K6
 	VMOVDQU64.Z 160(SI), K6, Z0
 	VPXORD Z0, Z16, Z16
-	LEAQ hli_keccak_rc<>+0(SB), AX
+	LEAQ ·hli_keccak_rc+0(SB), AX
 	KMOVD CX, K6
 	PCALIGN $16
 L26:
@@ -1227,29 +1227,3 @@ DATA LC8<>+40(SB)/8, $0x5
 DATA LC8<>+48(SB)/8, $0x6
 DATA LC8<>+56(SB)/8, $0x7
 GLOBL LC8<>(SB), RODATA, $64
-
-DATA hli_keccak_rc<>+0(SB)/8, $0x1
-DATA hli_keccak_rc<>+8(SB)/8, $0x8082
-DATA hli_keccak_rc<>+16(SB)/8, $0x800000000000808a
-DATA hli_keccak_rc<>+24(SB)/8, $0x8000000080008000
-DATA hli_keccak_rc<>+32(SB)/8, $0x808b
-DATA hli_keccak_rc<>+40(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+48(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+56(SB)/8, $0x8000000000008009
-DATA hli_keccak_rc<>+64(SB)/8, $0x8a
-DATA hli_keccak_rc<>+72(SB)/8, $0x88
-DATA hli_keccak_rc<>+80(SB)/8, $0x80008009
-DATA hli_keccak_rc<>+88(SB)/8, $0x8000000a
-DATA hli_keccak_rc<>+96(SB)/8, $0x8000808b
-DATA hli_keccak_rc<>+104(SB)/8, $0x800000000000008b
-DATA hli_keccak_rc<>+112(SB)/8, $0x8000000000008089
-DATA hli_keccak_rc<>+120(SB)/8, $0x8000000000008003
-DATA hli_keccak_rc<>+128(SB)/8, $0x8000000000008002
-DATA hli_keccak_rc<>+136(SB)/8, $0x8000000000000080
-DATA hli_keccak_rc<>+144(SB)/8, $0x800a
-DATA hli_keccak_rc<>+152(SB)/8, $0x800000008000000a
-DATA hli_keccak_rc<>+160(SB)/8, $0x8000000080008081
-DATA hli_keccak_rc<>+168(SB)/8, $0x8000000000008080
-DATA hli_keccak_rc<>+176(SB)/8, $0x80000001
-DATA hli_keccak_rc<>+184(SB)/8, $0x8000000080008008
-GLOBL hli_keccak_rc<>(SB), RODATA, $192

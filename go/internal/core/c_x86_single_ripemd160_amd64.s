@@ -21,7 +21,7 @@ TEXT ·hli_ripemd160_blocks_avx2_x1(SB), NOSPLIT, $0-0
 	LEAQ 48(R12), AX
 	MOVQ AX, 40(R12)
 	MOVL 16(DI), AX
-	LEAQ hli_ripemd160_k<>+0(SB), R13
+	LEAQ ·hli_ripemd160_k+0(SB), R13
 	MOVQ DI, (R12)
 	MOVL AX, BX
 	PCALIGN $16
@@ -1562,10 +1562,3 @@ L1:
 	MOVQ (R12), BP
 	ADDQ $16, R12
 	RET
-
-DATA hli_ripemd160_k<>+0(SB)/8, $0x5a82799900000000
-DATA hli_ripemd160_k<>+8(SB)/8, $0x8f1bbcdc6ed9eba1
-DATA hli_ripemd160_k<>+16(SB)/8, $0x50a28be6a953fd4e
-DATA hli_ripemd160_k<>+24(SB)/8, $0x6d703ef35c4dd124
-DATA hli_ripemd160_k<>+32(SB)/8, $0x7a6d76e9
-GLOBL hli_ripemd160_k<>(SB), RODATA, $40

@@ -42,6 +42,7 @@ SIZES = {".byte": 1, ".value": 2, ".hword": 2, ".2byte": 2, ".long": 4, ".word":
 @dataclass
 class Data:
     name: str
+    is_global: bool
     is_writable: bool
     contents: bytearray = field(default_factory=bytearray)
     addresses: dict = field(default_factory=dict)  # by offset: a symbol and the distance from it
@@ -76,7 +77,7 @@ class Unit:
                 elif section == ".text":
                     now.lines.append(label + ":")
                 else:
-                    now = self.data[label] = Data(label, writable)
+                    now = self.data[label] = Data(label, label in global_names, writable)
                 continue
             words = line.split(None, 1)
             if not words:
@@ -96,7 +97,7 @@ class Unit:
                 now.contents += text_of(rest) + (b"\0" if head == ".string" else b"")
             elif head == ".comm":
                 name, nbytes, _ = rest.split(",")
-                self.data[name] = Data(name, True, bytearray(int(nbytes)))
+                self.data[name] = Data(name, True, True, bytearray(int(nbytes)))
             elif head == ".set":
                 name, of = rest.split(",")
                 self.aliases[name.strip()] = of.strip()
