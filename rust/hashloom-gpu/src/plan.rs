@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 
 use hashloom::Algorithm;
+use hashloom_sys as sys;
 use hashloom_work::{Parts, Search};
 
 use crate::graph::{Graph, Id, Language, Rate, Text, functions};
@@ -472,12 +473,24 @@ fn words_of(body: &Body, blocks: &[u8]) -> Vec<u32> {
 }
 
 /// The state after whole blocks, in words of 32 bits.
+#[allow(unsafe_code, reason = "the state of a stream, which only its export tells")]
 pub(crate) fn state_after(algorithm: Algorithm, blocks: &[u8]) -> Vec<u32> {
-    let kernel = hashloom::kernels::chosen(algorithm, 1);
-    let started = kernel.and_then(|kernel| Some((kernel, kernel.start(algorithm).ok()?)));
-    let Some((kernel, mut states)) = started else { unreachable!("each algorithm has a kernel: {algorithm}") };
-    if !blocks.is_empty() {
-        states.advance(&vec![blocks; kernel.lanes()]);
-    }
-    state_words(Body::of(algorithm), states.words(0))
+    const HEAD_NBYTES: usize = 16; // before the words, which are big-endian (hashloom.h)
+    let body = Body::of(algorithm);
+    let word_nbytes = if body.is_wide { 8 } else { 4 };
+    let mut stream = std::mem::MaybeUninit::<sys::hl_ctx>::uninit();
+    let mut bytes = [0; sys::HL_EXPORT_MAX_NBYTES];
+    let mut nbytes = 0;
+    // SAFETY: hl_init writes the stream, if it succeeds; data and room are as long as said.
+    let statuses = unsafe {
+        [
+            sys::hl_init(stream.as_mut_ptr(), algorithm as sys::hl_alg),
+            sys::hl_update(stream.as_mut_ptr(), blocks.as_ptr().cast(), blocks.len()),
+            sys::hl_export(stream.as_ptr(), bytes.as_mut_ptr(), bytes.len(), &mut nbytes),
+        ]
+    };
+    assert_eq!(statuses, [sys::HL_OK; 3], "{algorithm} has streams");
+    let words = bytes[HEAD_NBYTES..nbytes - algorithm.block_nbytes()].chunks_exact(word_nbytes);
+    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    state_words(body, words.map(word))
 }

@@ -16,7 +16,7 @@ pub(crate) struct Body {
     /// Words of 32 bits in a block.
     pub nwords: usize,
     /// Words have 64 bits.
-    is_wide: bool,
+    pub is_wide: bool,
     pub is_big_endian: bool,
 }
 
