@@ -86,14 +86,30 @@
 #endif
 #define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
 
+#if defined(LV_BLAKE_ROUNDS) && BLAKE != 23
+#  define WRITTEN_ROUNDS 1
+#  include "../lanes/blake_rounds.inc.h"
+#else
+#  define WRITTEN_ROUNDS 0
+#endif
+
 LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
+#if !WRITTEN_ROUNDS
     lv v0 = GET(0), v1 = GET(1), v2 = GET(2), v3 = GET(3), v4 = GET(4), v5 = GET(5), v6 = GET(6), v7 = GET(7);
     lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
+#endif
 #if BLAKE == 3
+#  define NEXT_FLAGS(x) LV(maj)(x, LV(splat)(~UINT32_C(1)), LV(splat)(0)) /* x & ~CHUNK_START */
+#  if WRITTEN_ROUNDS
+    LV_PASTE(NAMED, rounds)(s, s + 8 * LANES, w);
+    SET(11, NEXT_FLAGS(GET(11)));
+#  else
     lv v12 = GET(8), v13 = GET(9), v14 = GET(10), v15 = GET(11);
-    SET(11, LV(maj)(v15, LV(splat)(~UINT32_C(1)), LV(splat)(0))); /* v15 & ~CHUNK_START */
+    SET(11, NEXT_FLAGS(v15));
+#  endif
+#  undef NEXT_FLAGS
 #else
     const lv before = GET(8), count = LV(add)(before, LV(splat)(NBYTES));
     lv v12 = LV(xor)(LV(splat)(IV[4]), count);
@@ -107,9 +123,14 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 #  else
     lv v13 = LV(splat)(IV[5]), v14 = LV(xor)(LV(splat)(IV[6]), GET(9)), v15 = LV(splat)(IV[7]);
 #  endif
+#  if WRITTEN_ROUNDS
+    LV_PASTE(NAMED, rounds)(s, (const WORD *)(const lv[4]){v12, v13, v14, v15}, w);
+#  endif
 #endif
 
-#if BLAKE == 3
+#if WRITTEN_ROUNDS
+    (void)msg, (void)offset, (void)staging, (void)more;
+#elif BLAKE == 3
     STAGE(0);
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8);
@@ -141,8 +162,10 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
 #  endif
 #endif
+#if !WRITTEN_ROUNDS
     CHAIN(0, v0, v8), CHAIN(1, v1, v9), CHAIN(2, v2, v10), CHAIN(3, v3, v11);
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
+#endif
 }
 
 #include "../lanes/blocks.inc.h"
@@ -170,3 +193,4 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 #undef GET
 #undef CHAIN
 #undef STAGE
+#undef WRITTEN_ROUNDS

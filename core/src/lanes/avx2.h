@@ -10,6 +10,9 @@
 #define LV_TARGET __attribute__((target("avx2")))
 #define LV_PAIRS
 #define LV_WHOLES
+#if HLI_X86_64 /* 16 registers */
+#  define LV_BLAKE_ROUNDS
+#endif
 
 #define X86_BITS 256
 #include "x86.inc.h"
