@@ -86,7 +86,8 @@ static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row
         if (nlanes - l >= 4)
             hli_store_pair((uint8_t *)(to + l), (hli_pair){two, two});
         else
-            to[l] = word; /* one lane: no kernel of words of 32 bits has two */
+            for (unsigned i = l; i < nlanes; i++)
+                to[i] = word;
 }
 
 /* Hashes `count` of those that wait, from `first` on, by a kernel's blocks(). No lane is stored alone: the load of its
