@@ -65,6 +65,8 @@ cross | more all | | test/cross.sh {level}
     {core} test/*.c test/cross.sh test/emulate.sh
 lists | check test all | | test/lists.py
     *
+rounds | check test all | | tools/blake_rounds.py --check
+    core/src/lanes/* tools/blake_rounds.py
 loops | check more all | | test/loops.py {every}
     core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
 proof | more all | | test/proof/prove.py {proved}

@@ -60,11 +60,21 @@ static const struct kind node_kind = {1, PARENT, 0}, root_kind = {1, PARENT, ROO
 struct queue {
     const struct tree *tree;
     const struct kind *kind;
+    const hl_kernel *wide; /* for HLI_LANES; NULL: not chosen yet */
     size_t n;
     const uint8_t *data[2 * HLI_LANES];
     uint32_t chunk[2][2 * HLI_LANES]; /* lower and upper words; of a node: 0 */
-    uint8_t *to[HLI_LANES];           /* the place for the chaining value; it may be the node's own */
+    uint8_t *to[2 * HLI_LANES];       /* the place for the chaining value; it may be the node's own */
 };
+
+/* No initialiser, which would write all of it. */
+static void begin_queue(struct queue *queue, const struct tree *tree, const struct kind *kind)
+{
+    queue->tree = tree;
+    queue->kind = kind;
+    queue->wide = NULL;
+    queue->n = 0;
+}
 
 /* A row of a state = one word. */
 static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row, uint32_t word)
@@ -76,17 +86,44 @@ static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row
         if (nlanes - l >= 4)
             hli_store_pair((uint8_t *)(to + l), (hli_pair){two, two});
         else
-            to[l] = word; /* one lane: no kernel of words of 32 bits has two */
+            for (unsigned i = l; i < nlanes; i++)
+                to[i] = word;
 }
 
-/* Hashes those that wait. No lane is stored alone: the load of its whole row, which follows, would wait. */
+/* Hashes `count` of those that wait, from `first` on, by a kernel's blocks(). No lane is stored alone: the load of its
+ * whole row, which follows, would wait. */
+static HLI_NOINLINE void hash_blocks(struct queue *queue, const hl_kernel *kernel, const uint32_t words[], size_t first,
+                                     size_t count)
+{
+    const struct tree *const tree = queue->tree;
+    const struct kind *const kind = queue->kind;
+    const hl_alg_info *const alg = hl_alg_find(HL_BLAKE3);
+    const unsigned nlanes = kernel->nlanes;
+    const uint8_t **const msg = queue->data + first;
+    union hli_lane_states states;
+
+    hli_splat_lanes(alg, &states, nlanes, words);
+    hli_copy(states.w32 + CHUNK_AT * nlanes, queue->chunk[0] + first, nlanes * sizeof(uint32_t));
+    hli_copy(states.w32 + (CHUNK_AT + 1) * nlanes, queue->chunk[1] + first, nlanes * sizeof(uint32_t));
+    if (kind->nblocks > 1) {
+        hli_advance_lanes(kernel, alg, &states, msg, kind->nblocks - 1);
+        for (unsigned l = 0; l < nlanes; l++)
+            msg[l] += (size_t)(kind->nblocks - 1) * 64;
+        set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);
+    }
+    hli_advance_lanes(kernel, alg, &states, msg, 1);
+    hli_edges_of(tree->plan).digests(alg, &states, nlanes, (unsigned)count, queue->to + first);
+    if (tree->plan->is_secret)
+        hli_wipe(&states, sizeof states);
+}
+
 static HLI_NOINLINE void flush(struct queue *queue)
 {
     const struct tree *const tree = queue->tree;
     const struct kind *const kind = queue->kind;
     const struct hli_pass pass = {.alg = hl_alg_find(HL_BLAKE3)};
-    const size_t n = queue->n;
-    union hli_lane_states states;
+    const size_t n = queue->n, nbytes = (size_t)kind->nblocks * 64;
+    uint8_t idle[CV_NBYTES];
     uint32_t words[16];
 
     if (n == 0)
@@ -94,33 +131,34 @@ static HLI_NOINLINE void flush(struct queue *queue)
     begin_at(tree, 0, kind->flags, kind->last, words);
     if (kind->nblocks == 1)
         words[FLAGS_AT] |= kind->last;
+    if (n == HLI_LANES && queue->wide == NULL)
+        queue->wide = hli_kernel(tree->plan, &pass, n);
     for (size_t first = 0, count; first < n; first += count) {
-        const hl_kernel *const kernel = hli_kernel(tree->plan, &pass, n - first);
-        const unsigned nlanes = kernel->nlanes;
-        const uint8_t **const msg = queue->data + first;
-        count = n - first < nlanes ? n - first : nlanes;
-        for (size_t l = count; l < nlanes; l++) /* idle lanes work on the first message */
-            msg[l] = msg[0];
-        hli_splat_lanes(pass.alg, &states, nlanes, words);
-        hli_copy(states.w32 + CHUNK_AT * nlanes, queue->chunk[0] + first, nlanes * sizeof(uint32_t));
-        hli_copy(states.w32 + (CHUNK_AT + 1) * nlanes, queue->chunk[1] + first, nlanes * sizeof(uint32_t));
-        if (kind->nblocks > 1) {
-            hli_advance_lanes(kernel, pass.alg, &states, msg, kind->nblocks - 1);
-            for (unsigned l = 0; l < nlanes; l++)
-                msg[l] += (size_t)(kind->nblocks - 1) * 64;
-            set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);
+        const hl_kernel *const wide = queue->wide;
+        const hl_kernel *const kernel =
+            wide != NULL && wide->nlanes <= n - first ? wide : hli_kernel(tree->plan, &pass, n - first);
+        count = n - first < kernel->nlanes ? n - first : kernel->nlanes;
+        for (size_t l = first + count; l < first + kernel->nlanes; l++) { /* idle lanes work on the first message */
+            queue->data[l] = queue->data[first];
+            queue->chunk[0][l] = queue->chunk[1][l] = 0;
+            queue->to[l] = idle;
         }
-        hli_advance_lanes(kernel, pass.alg, &states, msg, 1);
-        hli_edges_of(tree->plan).digests(pass.alg, &states, nlanes, (unsigned)count, queue->to + first);
+        if (hli_takes_chunks(kernel)) {
+            const uint32_t *const numbers[2] = {queue->chunk[0] + first, queue->chunk[1] + first};
+            const struct hli_whole whole = {words, 0, kind->nblocks, numbers, CV_NBYTES, 1, 64, 0};
+            hli_whole_of(kernel)(&whole, queue->data + first, &nbytes, queue->to + first);
+        } else {
+            hash_blocks(queue, kernel, words, first, count);
+        }
     }
     queue->n = 0;
     if (tree->plan->is_secret) {
-        hli_wipe(&states, sizeof states);
+        hli_wipe(idle, sizeof idle);
         hli_wipe(words, sizeof words);
     }
 }
 
-static void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_t *to)
+HLI_INLINE void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_t *to)
 {
     const size_t i = queue->n++;
 
@@ -148,7 +186,8 @@ static void join_subtrees(const struct tree *tree, uint8_t subtrees[][CV_NBYTES]
 
     hli_copy(node[1], last, CV_NBYTES);
     while (nbefore-- > 0) {
-        struct queue queue = {.tree = tree, .kind = nbefore == 0 ? &root_kind : &node_kind};
+        struct queue queue;
+        begin_queue(&queue, tree, nbefore == 0 ? &root_kind : &node_kind);
         hli_copy(node[0], subtrees[nbefore], CV_NBYTES);
         add(&queue, node[0], 0, node[1]);
         flush(&queue);
@@ -175,8 +214,9 @@ static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][
 {
     uint8_t single[10][CV_NBYTES]; /* left over at a level, from the lowest on */
     unsigned nsingle = 0, nbefore = nsubtrees(before);
-    struct queue queue = {.tree = tree, .kind = &node_kind};
+    struct queue queue;
 
+    begin_queue(&queue, tree, &node_kind);
     for (; n > 0; before /= 2) { /* level by level; values[1] is the first */
         size_t first = 1;
         if (before % 2 != 0) {
@@ -203,8 +243,9 @@ static HLI_NOINLINE void hash_chunks(const struct tree *tree, uint8_t subtrees[]
                                      uint64_t before, const uint8_t *held, const uint8_t *data, size_t n)
 {
     uint8_t values[1 + MANY][CV_NBYTES];
-    struct queue queue = {.tree = tree, .kind = &chunk_kind};
+    struct queue queue;
 
+    begin_queue(&queue, tree, &chunk_kind);
     for (size_t i = 0; i < n; i++) {
         add(&queue, held != NULL ? held : data, first + before + i, values[1 + i]);
         data = held != NULL ? data : data + HLI_CHUNK_NBYTES;
@@ -267,10 +308,11 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
 static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
                                          uint64_t before, uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
 {
-    struct queue queue = {.tree = tree, .kind = &chunk_kind};
+    struct queue queue;
     struct partial partial;
     size_t at = 0;
 
+    begin_queue(&queue, tree, &chunk_kind);
     partial.tree = tree;
     partial.n = 0;
     for (size_t i = 0; i < n; i++) {
@@ -307,8 +349,9 @@ static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_messages *
     }
     for (unsigned least; most > 1; most = least == 2 ? 1 : most - most / 2) {
         /* One level of all messages. Two nodes left: their root waits for other messages' roots. */
-        struct queue queue = {.tree = tree, .kind = most > 2 || root == 0 ? &node_kind : &root_kind};
+        struct queue queue;
         size_t at = 0;
+        begin_queue(&queue, tree, most > 2 || root == 0 ? &node_kind : &root_kind);
         least = most > 2 ? 3 : 2;
         for (size_t i = 0; i < n; at += nchunks[i], i++)
             if (counts[i] >= least)

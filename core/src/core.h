@@ -396,7 +396,8 @@ struct hli_whole {
     uint32_t before;      /* number of bytes hashed into that state; less than HLI_WHOLE_BEFORE_NBYTES */
     uint32_t nblocks;     /* number of blocks of each message, up to hli_whole_nblocks: with the padding, unless there
                            * is a */
-    const void *schedule; /* schedule of a padding block: each message is then exactly one block */
+    const void *schedule; /* schedule of a padding block: each message is then exactly one block. BLAKE3: of chunks, two
+                           * pointers, to the lower and the upper words of their numbers; NULL: as in `begin` */
     size_t digest_nbytes;
     int is_one_length;    /* all messages are as long as the first */
     unsigned block_nbytes; /* for a sponge: of its algorithm */

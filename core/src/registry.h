@@ -102,6 +102,18 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
 #endif
 }
 
+/* Whether the kernel's function for whole messages takes chunks of BLAKE3 with their numbers (hli_whole). Over AVX-512
+ * it would be slower than blocks(), which have the next block in order before it is needed (LV_STAGES). */
+HLI_INLINE int hli_takes_chunks(const hl_kernel *kernel)
+{
+#if HLI_X86_64
+    return kernel->isas == (hl_isas)1 << ISA_avx2 && hli_row_of(kernel)->whole != NULL;
+#else
+    (void)kernel;
+    return 0;
+#endif
+}
+
 /* Upper bound of the stack that a call of the kernel takes. Measured: up to 4,800 bytes; with one lane up to 1,500
  * (32-bit words) and 2,900 (64-bit); over the SHA instructions up to 850, with one lane 650 by clang, 150 by gcc (gcc
  * 12.2 and clang 14; x86, i686 and aarch64). test/stack.c measures each kernel; test/remains.c searches for secrets

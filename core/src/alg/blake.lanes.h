@@ -86,6 +86,76 @@
 #endif
 #define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
 
+#if BLAKE != 3
+/* Advances the counter. x = v12 to v15. */
+LV_FN void LV_PASTE(NAMED, count)(WORD *s, lv x[4])
+{
+    const lv before = GET(8), count = LV(add)(before, LV(splat)(NBYTES));
+    x[0] = LV(xor)(LV(splat)(IV[4]), count);
+    SET(8, count);
+#  if BLAKE == 22
+    /* The carry is the upper bit of a majority, as in an adder, that is, the lowest bit of it after a shift. */
+    const lv carry = LV(shr)(LV(maj)(before, LV(splat)(NBYTES), LV(xor)(count, LV(splat)(UINT32_MAX))), 31);
+    const lv high = LV(add)(GET(9), carry);
+    SET(9, high);
+    x[1] = LV(xor)(LV(splat)(IV[5]), high), x[2] = LV(xor)(LV(splat)(IV[6]), GET(10)), x[3] = LV(splat)(IV[7]);
+#  else
+    x[1] = LV(splat)(IV[5]), x[2] = LV(xor)(LV(splat)(IV[6]), GET(9)), x[3] = LV(splat)(IV[7]);
+#  endif
+}
+#endif
+
+#if defined(LV_BLAKE_ROUNDS) && BLAKE != 23
+#  define RUNS 1
+#  include "../lanes/blake_rounds.inc.h"
+#  define SET_CHAIN(v) /* no loop, which would keep v in memory */ \
+      (SET(0, v[0]), SET(1, v[1]), SET(2, v[2]), SET(3, v[3]), SET(4, v[4]), SET(5, v[5]), SET(6, v[6]), SET(7, v[7]))
+
+LV_FN void LV_PASTE(NAMED, one)(WORD *s, lv v[8], const lv w[16])
+{
+#  if BLAKE == 3
+    LV_PASTE(NAMED, rounds)(v, s, s + 8 * LANES, w);
+    SET(11, LV(and)(GET(11), LV(splat)(~UINT32_C(1)))); /* without CHUNK_START */
+#  else
+    lv x[4];
+    LV_PASTE(NAMED, count)(s, x);
+    SET_CHAIN(v);
+    LV_PASTE(NAMED, rounds)(v, s, (const WORD *)x, w);
+#  endif
+}
+
+/* The chaining value stays in registers from block to block. is_end: of chunks or nodes, all of them. */
+LV_SHARED void LV_PASTE(NAMED, run)(WORD *s, const uint8_t *const msg[], size_t nblocks, int is_end)
+{
+    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
+
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
+        lv w[16];
+        LV(load_blended)(w, msg, offset);
+        if (BLAKE == 3 && is_end && nblocks == 1)
+            SET(11, LV(maj)(GET(11), GET(12), LV(splat)(UINT32_MAX)));
+        LV_PASTE(NAMED, one)(s, v, w);
+    }
+    SET_CHAIN(v);
+}
+
+LV_SHARED void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+{
+    WORD *s = state;
+    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
+
+    (void)msg, (void)offset, (void)staging, (void)more;
+    LV_PASTE(NAMED, one)(s, v, w);
+    SET_CHAIN(v);
+}
+#  undef SET_CHAIN
+
+LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)
+{
+    LV_PASTE(NAMED, run)(state, msg, nblocks, 0);
+}
+#else
+#  define RUNS 0
 LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
@@ -95,18 +165,9 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     lv v12 = GET(8), v13 = GET(9), v14 = GET(10), v15 = GET(11);
     SET(11, LV(maj)(v15, LV(splat)(~UINT32_C(1)), LV(splat)(0))); /* v15 & ~CHUNK_START */
 #else
-    const lv before = GET(8), count = LV(add)(before, LV(splat)(NBYTES));
-    lv v12 = LV(xor)(LV(splat)(IV[4]), count);
-    SET(8, count);
-#  if BLAKE == 22
-    /* The carry is the upper bit of a majority, as in an adder, that is, the lowest bit of it after a shift. */
-    const lv carry = LV(shr)(LV(maj)(before, LV(splat)(NBYTES), LV(xor)(count, LV(splat)(UINT32_MAX))), 31);
-    const lv high = LV(add)(GET(9), carry);
-    SET(9, high);
-    lv v13 = LV(xor)(LV(splat)(IV[5]), high), v14 = LV(xor)(LV(splat)(IV[6]), GET(10)), v15 = LV(splat)(IV[7]);
-#  else
-    lv v13 = LV(splat)(IV[5]), v14 = LV(xor)(LV(splat)(IV[6]), GET(9)), v15 = LV(splat)(IV[7]);
-#  endif
+    lv x[4];
+    LV_PASTE(NAMED, count)(s, x);
+    lv v12 = x[0], v13 = x[1], v14 = x[2], v15 = x[3];
 #endif
 
 #if BLAKE == 3
@@ -145,7 +206,8 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
 }
 
-#include "../lanes/blocks.inc.h"
+#  include "../lanes/blocks.inc.h"
+#endif
 #include "../lanes/whole.inc.h"
 
 #undef lv
@@ -170,3 +232,4 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 #undef GET
 #undef CHAIN
 #undef STAGE
+#undef RUNS

@@ -12,7 +12,18 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
     const LV(word) *begin = whole->begin;
     for (unsigned i = 0; i < NSTATE; i++)
         LV(store)(state + i * LV(nlanes), LV(splat)(begin[i]));
-    for (unsigned b = 0; b < whole->nblocks; b++) {
+    unsigned b = 0;
+#  if RUNS && BLAKE == 3
+    if (whole->schedule != NULL)
+        for (unsigned i = 0; i < 2; i++)
+            hli_copy(state + (HLI_COUNTER + i) * LV(nlanes), ((const uint32_t *const *)whole->schedule)[i],
+                     LV(nlanes) * sizeof *state);
+    if (whole->is_one_length && nbytes[0] == (size_t)whole->nblocks * LV(block_nbytes)) {
+        b = whole->nblocks;
+        LV_PASTE(NAMED, run)(state, data, b, 1);
+    }
+#  endif
+    for (; b < whole->nblocks; b++) {
 #  if ORDER == LV_COUNTED
         for (unsigned l = 0; b + 1 == whole->nblocks && l < LV(nlanes); l++)
             hli_mark_lane(NSTATE, sizeof(LV(word)), state, LV(nlanes), l,

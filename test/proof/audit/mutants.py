@@ -63,6 +63,8 @@ KERNEL_MUTANTS = [
     ("generic/scalar.c", "alg/keccak.lanes.h", "2, 43, 3, 21, 4, 14", "2, 43, 3, 20, 4, 14"),
     ("generic/scalar.c", "alg/keccak.lanes.h", "ROUND(A2, A3, rc[2])", "ROUND(A2, A3, rc[1])"),
     ("x86/avx2.c", "alg/keccak.lanes.h", "keccak_chi(b3, b4, b0,", "keccak_chi(b3, b0, b4,"),
+    ("x86/avx2.c", "lanes/blake_rounds.inc.h", 'OPN("vpsrld", 7, x, 8)', 'OPN("vpsrld", 6, x, 8)'),
+    ("x86/single_blake3.c", "x86/single_blake3.inc.h", "m[2], 8), 0, 1, 3, 2)", "m[2], 8), 0, 1, 2, 3)"),
     ("generic/scalar.c", "alg/blake.lanes.h", "ROUND(12, 13, 9, 11, 15", "ROUND(13, 12, 9, 11, 15"),
     ("generic/scalar.c", "alg/blake.lanes.h", "splat)(~UINT32_C(1))", "splat)(~UINT32_C(0))"),
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
