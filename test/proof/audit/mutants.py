@@ -101,7 +101,7 @@ EDGE_MUTANTS = [
     ("hash.c", "hash.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
     ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
     ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
-    ("lanes.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
+    ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
     ("edges.c", "edges.h", "*word >> 8 * i", "*word >> 4 * i"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
     ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
@@ -160,7 +160,8 @@ BLIND_EDGE_MUTANTS = [
     ("ragged.c", "ragged.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
     ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
-    ("hash.c", "hash.c", "few->data + first, few->nbytes + first,", "few->data + first, few->nbytes,"),
+    ("hash.c", "hash.c", "nbytes[l] = message.nbytes;\n            to[l]",
+     "nbytes[l] = all->nbytes;\n            to[l]"),
     ("blake3.c", "blake3.c", "set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);", ""),
     ("ragged.c", "ragged.c", "left[l] -= nblocks;",
      'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
@@ -172,7 +173,7 @@ EMULATED_MUTANTS = [
     ("pbkdf2.c", "pbkdf2.c", "iteration = 1;", "iteration = 2;"),
     ("export.c", "export.c", "hli_rest_of_block(info, ctx->nbytes)", "ctx->nbytes % 32"),
     ("hmac.c", "hmac.c", "0x5c", "0x5d"),
-    ("lanes.c", "lanes.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
+    ("one.c", "one.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
 ]
 # words.py is changed, and its own check must notice.
 FORM_MUTANTS = [
