@@ -21,7 +21,12 @@
 #  pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-tree-reassoc")
 #endif
 
-enum { FIRST_K = 56, NSTEPS = 80, VERDICT = 5 };
+enum {
+    FIRST_K = 56,
+    NSTEPS = 80,
+    VERDICT = 5,
+    SEARCHED = 64 /* blocks, before any of them is hashed: the kernel then takes longer runs */
+};
 
 static const uint32_t differences[2][29] = {
 #define DIFFERENCES(type, ...) {__VA_ARGS__},
@@ -219,9 +224,9 @@ void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t
 {
     const unsigned nlanes = kernel->nlanes;
     const struct hli_detector *const detector = hli_choose_detector(hli_choice(), nlanes * nblocks);
-    const unsigned most = nlanes < detector->nlanes ? detector->nlanes / nlanes : 1;
-    uint32_t possible[HLI_LANES] __attribute__((aligned(64)));
-    const uint8_t *at[2 * HLI_LANES], *from[HLI_LANES];
+    const unsigned most = SEARCHED / nlanes;
+    uint32_t possible[SEARCHED + HLI_LANES] __attribute__((aligned(64)));
+    const uint8_t *at[SEARCHED + HLI_LANES], *from[HLI_LANES];
 
     for (size_t offset = 0; nblocks > 0;) {
         const unsigned group = nblocks < most ? (unsigned)nblocks : most, n = group * nlanes;

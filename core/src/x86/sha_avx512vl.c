@@ -59,7 +59,6 @@ SHA_TARGET void hli_sha256_whole_sha_avx512vl_x4(const struct hli_whole *whole, 
     sha256_whole_sha(4, load_padded, whole, data, nbytes, digests);
 }
 
-INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x1, sha256_blocks_sha, 1)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x3, sha256_blocks_sha, 3)
 INSTANCE(SHA_TARGET, sha256_blocks_sha_avx512vl_x4, sha256_blocks_sha, 4)
 #  if HLI_ALG(slh)
