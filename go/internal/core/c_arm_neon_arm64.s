@@ -9,7 +9,7 @@
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4456:
+LFB4458:
 	SUB $80, R26, R26
 	MOVD $·hli_ripemd160_k+0(SB), R2
 	FMOVS 4(R2), F30
@@ -1685,7 +1685,7 @@ LFB4456:
 	FSTPQ (F7, F3), 48(R0)
 	ADD $80, R26, R26
 	RET
-LFE4456:
+LFE4458:
 
 TEXT ·hli_sha1_blocks_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
@@ -11518,7 +11518,7 @@ L179:
 LFE4441:
 
 TEXT ·hli_ripemd160_blocks_neon(SB), NOSPLIT, $0-0
-LFB4453:
+LFB4455:
 	SUB $272, R26, R26
 	MOVD R1, R11
 	MOVD R2, R13
@@ -11597,10 +11597,10 @@ L209:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4453:
+LFE4455:
 
 TEXT ·hli_ripemd160_scheduled_neon(SB), NOSPLIT, $0-0
-LFB4454:
+LFB4456:
 	SUB $272, R26, R26
 	MOVD R1, R2
 	ADD $16, R26, R1
@@ -11641,11 +11641,11 @@ LFB4454:
 	MOVD (R26), R30
 	ADD $272, R26, R26
 	RET
-LFE4454:
+LFE4456:
 
 TEXT ·hli_clear_neon(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4455:
+LFB4457:
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -11679,7 +11679,7 @@ LFB4455:
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
 	RET
-LFE4455:
+LFE4457:
 
 DATA bits_0<>+0(SB)/8, $0x200000001
 DATA bits_0<>+8(SB)/8, $0x800000004

@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT use_kernel<>(SB), NOSPLIT, $0-0
-LFB91:
+LFB92:
 	MOVD R0, R4
 	MOVD.W R30, -48(R26)
 	MOVD 24(R0), R0
@@ -109,10 +109,10 @@ L8:
 	CMPW R8, R2
 	BHI L7
 	JMP L1
-LFE91:
+LFE92:
 
 TEXT step<>(SB), NOSPLIT, $0-0
-LFB92:
+LFB93:
 	MOVD (R0), R14
 	SUB $2048, R26, R26
 	MOVD 24(R0), R5
@@ -385,10 +385,10 @@ L53:
 	MOVZW $1, R0
 	MOVW R0, 28(R26)
 	JMP L56
-LFE92:
+LFE93:
 
 TEXT ·hli_run_chains(SB), NOSPLIT, $0-0
-LFB94:
+LFB95:
 	SUB $2176, R26, R26
 	MOVD R0, R5
 	MOVD R4, R6
@@ -664,4 +664,4 @@ L142:
 	MOVD R5, (R8)
 	MOVD R4, 128(R26)
 	JMP L88
-LFE94:
+LFE95:

@@ -3194,7 +3194,7 @@ L772:
 	MOVL DX, SI
 	ANDL $511, SI
 	LEAQ hli_rows<>+24(SB), AX
-	LEAQ 3440(AX), CX
+	LEAQ 3360(AX), CX
 	XORL DX, DX
 	PCALIGN $16
 L782:
@@ -3561,7 +3561,7 @@ L820:
 	MOVQ 32(R12), BX
 	JMP L762
 
-DATA ·hli_first_row+0(SB)/8, $0x2b26211d170c00
+DATA ·hli_first_row+0(SB)/8, $0x2a25201c160c00
 GLOBL ·hli_first_row(SB), RODATA, $8
 
 GLOBL answers<>(SB), NOPTR, $6120
@@ -3572,10 +3572,10 @@ DATA chains_0<>+112(SB)/8, $·hli_sha256_chain_avx512(SB)
 DATA chains_0<>+120(SB)/8, $·hli_sha256_chain_sha_x2(SB)
 DATA chains_0<>+136(SB)/8, $·hli_sha256_chain_sha_x4(SB)
 DATA chains_0<>+152(SB)/8, $·hli_sha256_chain_sha_avx512vl_x4(SB)
-DATA chains_0<>+304(SB)/8, $·hli_keccak_chain_avx2(SB)
-DATA chains_0<>+312(SB)/8, $·hli_keccak_chain_avx512vl(SB)
-DATA chains_0<>+320(SB)/8, $·hli_keccak_chain_avx512(SB)
-GLOBL chains_0<>(SB), RODATA, $344
+DATA chains_0<>+296(SB)/8, $·hli_keccak_chain_avx2(SB)
+DATA chains_0<>+304(SB)/8, $·hli_keccak_chain_avx512vl(SB)
+DATA chains_0<>+312(SB)/8, $·hli_keccak_chain_avx512(SB)
+GLOBL chains_0<>(SB), RODATA, $336
 
 GLOBL choice<>(SB), NOPTR, $8
 
@@ -3711,129 +3711,124 @@ DATA hli_rows<>+1616(SB)/8, $0x100000001
 DATA hli_rows<>+1624(SB)/8, $0x8
 DATA hli_rows<>+1648(SB)/8, $0xab005c00760076
 DATA hli_rows<>+1680(SB)/8, $LC26<>+0(SB)
-DATA hli_rows<>+1688(SB)/8, $LC23<>+0(SB)
+DATA hli_rows<>+1688(SB)/8, $LC7<>+0(SB)
 DATA hli_rows<>+1696(SB)/8, $0x100000001
-DATA hli_rows<>+1704(SB)/8, $0x80
+DATA hli_rows<>+1704(SB)/8, $0x40
 DATA hli_rows<>+1728(SB)/8, $0x21002200230021
 DATA hli_rows<>+1760(SB)/8, $LC27<>+0(SB)
-DATA hli_rows<>+1768(SB)/8, $LC7<>+0(SB)
-DATA hli_rows<>+1776(SB)/8, $0x100000001
-DATA hli_rows<>+1784(SB)/8, $0x40
-DATA hli_rows<>+1808(SB)/8, $0x21002200230021
+DATA hli_rows<>+1768(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1776(SB)/8, $0x400000002
+DATA hli_rows<>+1784(SB)/8, $0x8
+DATA hli_rows<>+1808(SB)/8, $0x1d8014501300172
+DATA hli_rows<>+1816(SB)/8, $0x32
 DATA hli_rows<>+1840(SB)/8, $LC28<>+0(SB)
-DATA hli_rows<>+1848(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+1848(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+1856(SB)/8, $0x400000002
-DATA hli_rows<>+1864(SB)/8, $0x8
-DATA hli_rows<>+1888(SB)/8, $0x1d8014501300172
-DATA hli_rows<>+1896(SB)/8, $0x32
+DATA hli_rows<>+1864(SB)/8, $0x10
+DATA hli_rows<>+1888(SB)/8, $0x10200c200aa00cc
+DATA hli_rows<>+1896(SB)/8, $0x28
 DATA hli_rows<>+1920(SB)/8, $LC29<>+0(SB)
-DATA hli_rows<>+1928(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+1936(SB)/8, $0x400000002
-DATA hli_rows<>+1944(SB)/8, $0x10
-DATA hli_rows<>+1968(SB)/8, $0x10200c200aa00cc
-DATA hli_rows<>+1976(SB)/8, $0x28
+DATA hli_rows<>+1928(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+1936(SB)/8, $0x800000002
+DATA hli_rows<>+1944(SB)/8, $0x20
+DATA hli_rows<>+1968(SB)/8, $0x19c00d401530116
+DATA hli_rows<>+1976(SB)/8, $0x27
 DATA hli_rows<>+2000(SB)/8, $LC30<>+0(SB)
-DATA hli_rows<>+2008(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+2016(SB)/8, $0x800000002
-DATA hli_rows<>+2024(SB)/8, $0x20
-DATA hli_rows<>+2048(SB)/8, $0x19c00d401530116
-DATA hli_rows<>+2056(SB)/8, $0x27
-DATA hli_rows<>+2080(SB)/8, $LC31<>+0(SB)
-DATA hli_rows<>+2088(SB)/8, $LC32<>+0(SB)
-DATA hli_rows<>+2096(SB)/8, $0x200000002
-DATA hli_rows<>+2104(SB)/8, $0x100
-DATA hli_rows<>+2128(SB)/8, $0x3c0030002d003c
+DATA hli_rows<>+2008(SB)/8, $LC31<>+0(SB)
+DATA hli_rows<>+2016(SB)/8, $0x200000002
+DATA hli_rows<>+2024(SB)/8, $0x100
+DATA hli_rows<>+2048(SB)/8, $0x3c0030002d003c
+DATA hli_rows<>+2080(SB)/8, $LC32<>+0(SB)
+DATA hli_rows<>+2088(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2096(SB)/8, $0x100000002
+DATA hli_rows<>+2104(SB)/8, $0x8
+DATA hli_rows<>+2128(SB)/8, $0xe200730097008c
 DATA hli_rows<>+2160(SB)/8, $LC33<>+0(SB)
-DATA hli_rows<>+2168(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2168(SB)/8, $LC31<>+0(SB)
 DATA hli_rows<>+2176(SB)/8, $0x100000002
-DATA hli_rows<>+2184(SB)/8, $0x8
-DATA hli_rows<>+2208(SB)/8, $0xe200730097008c
+DATA hli_rows<>+2184(SB)/8, $0x100
+DATA hli_rows<>+2208(SB)/8, $0x29002b002c0029
 DATA hli_rows<>+2240(SB)/8, $LC34<>+0(SB)
-DATA hli_rows<>+2248(SB)/8, $LC32<>+0(SB)
-DATA hli_rows<>+2256(SB)/8, $0x100000002
-DATA hli_rows<>+2264(SB)/8, $0x100
-DATA hli_rows<>+2288(SB)/8, $0x29002b002c0029
+DATA hli_rows<>+2248(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2256(SB)/8, $0x800000003
+DATA hli_rows<>+2264(SB)/8, $0x8
+DATA hli_rows<>+2288(SB)/8, $0xe0010400a300a9
+DATA hli_rows<>+2296(SB)/8, $0x53
 DATA hli_rows<>+2320(SB)/8, $LC35<>+0(SB)
-DATA hli_rows<>+2328(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2328(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+2336(SB)/8, $0x800000003
-DATA hli_rows<>+2344(SB)/8, $0x8
-DATA hli_rows<>+2368(SB)/8, $0xe0010400a300a9
-DATA hli_rows<>+2376(SB)/8, $0x53
+DATA hli_rows<>+2344(SB)/8, $0x10
+DATA hli_rows<>+2368(SB)/8, $0x9200b500890061
+DATA hli_rows<>+2376(SB)/8, $0x28
 DATA hli_rows<>+2400(SB)/8, $LC36<>+0(SB)
-DATA hli_rows<>+2408(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2416(SB)/8, $0x800000003
-DATA hli_rows<>+2424(SB)/8, $0x10
-DATA hli_rows<>+2448(SB)/8, $0x9200b500890061
-DATA hli_rows<>+2456(SB)/8, $0x28
+DATA hli_rows<>+2408(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+2416(SB)/8, $0x1000000003
+DATA hli_rows<>+2424(SB)/8, $0x20
+DATA hli_rows<>+2448(SB)/8, $0xe000b500cd0094
+DATA hli_rows<>+2456(SB)/8, $0x17
 DATA hli_rows<>+2480(SB)/8, $LC37<>+0(SB)
-DATA hli_rows<>+2488(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+2496(SB)/8, $0x1000000003
-DATA hli_rows<>+2504(SB)/8, $0x20
-DATA hli_rows<>+2528(SB)/8, $0xe000b500cd0094
-DATA hli_rows<>+2536(SB)/8, $0x17
+DATA hli_rows<>+2488(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2496(SB)/8, $0x100000003
+DATA hli_rows<>+2504(SB)/8, $0x8
+DATA hli_rows<>+2528(SB)/8, $0x90006200690060
 DATA hli_rows<>+2560(SB)/8, $LC38<>+0(SB)
 DATA hli_rows<>+2568(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+2576(SB)/8, $0x100000003
+DATA hli_rows<>+2576(SB)/8, $0x800000004
 DATA hli_rows<>+2584(SB)/8, $0x8
-DATA hli_rows<>+2608(SB)/8, $0x90006200690060
+DATA hli_rows<>+2608(SB)/8, $0x7d00c000600060
+DATA hli_rows<>+2616(SB)/8, $0x5a
 DATA hli_rows<>+2640(SB)/8, $LC39<>+0(SB)
 DATA hli_rows<>+2648(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+2656(SB)/8, $0x800000004
+DATA hli_rows<>+2656(SB)/8, $0x1000000004
 DATA hli_rows<>+2664(SB)/8, $0x8
-DATA hli_rows<>+2688(SB)/8, $0x7d00c000600060
-DATA hli_rows<>+2696(SB)/8, $0x5a
+DATA hli_rows<>+2688(SB)/8, $0xab00e8007e007b
+DATA hli_rows<>+2696(SB)/8, $0x94
 DATA hli_rows<>+2720(SB)/8, $LC40<>+0(SB)
-DATA hli_rows<>+2728(SB)/8, $LC1<>+0(SB)
-DATA hli_rows<>+2736(SB)/8, $0x1000000004
-DATA hli_rows<>+2744(SB)/8, $0x8
-DATA hli_rows<>+2768(SB)/8, $0xab00e8007e007b
-DATA hli_rows<>+2776(SB)/8, $0x94
+DATA hli_rows<>+2728(SB)/8, $LC3<>+0(SB)
+DATA hli_rows<>+2736(SB)/8, $0x800000004
+DATA hli_rows<>+2744(SB)/8, $0x10
+DATA hli_rows<>+2768(SB)/8, $0x55008c005e003f
+DATA hli_rows<>+2776(SB)/8, $0x28
 DATA hli_rows<>+2800(SB)/8, $LC41<>+0(SB)
-DATA hli_rows<>+2808(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+2816(SB)/8, $0x800000004
-DATA hli_rows<>+2824(SB)/8, $0x10
-DATA hli_rows<>+2848(SB)/8, $0x55008c005e003f
-DATA hli_rows<>+2856(SB)/8, $0x28
+DATA hli_rows<>+2808(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+2816(SB)/8, $0x1000000004
+DATA hli_rows<>+2824(SB)/8, $0x20
+DATA hli_rows<>+2848(SB)/8, $0x6b008d007b0041
+DATA hli_rows<>+2856(SB)/8, $0x11
 DATA hli_rows<>+2880(SB)/8, $LC42<>+0(SB)
-DATA hli_rows<>+2888(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+2896(SB)/8, $0x1000000004
-DATA hli_rows<>+2904(SB)/8, $0x20
-DATA hli_rows<>+2928(SB)/8, $0x6b008d007b0041
-DATA hli_rows<>+2936(SB)/8, $0x11
-DATA hli_rows<>+2960(SB)/8, $LC43<>+0(SB)
-DATA hli_rows<>+2968(SB)/8, $LC44<>+0(SB)
-DATA hli_rows<>+2976(SB)/8, $0x100000004
-DATA hli_rows<>+2984(SB)/8, $0x1
-DATA hli_rows<>+3008(SB)/8, $0x6c004c00430045
+DATA hli_rows<>+2888(SB)/8, $LC43<>+0(SB)
+DATA hli_rows<>+2896(SB)/8, $0x100000004
+DATA hli_rows<>+2904(SB)/8, $0x1
+DATA hli_rows<>+2928(SB)/8, $0x6c004c00430045
+DATA hli_rows<>+2960(SB)/8, $LC44<>+0(SB)
+DATA hli_rows<>+2968(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+2976(SB)/8, $0x400000005
+DATA hli_rows<>+2984(SB)/8, $0x8
+DATA hli_rows<>+3008(SB)/8, $0x2240176017601c9
+DATA hli_rows<>+3016(SB)/8, $0x2e
 DATA hli_rows<>+3040(SB)/8, $LC45<>+0(SB)
-DATA hli_rows<>+3048(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+3048(SB)/8, $LC3<>+0(SB)
 DATA hli_rows<>+3056(SB)/8, $0x400000005
-DATA hli_rows<>+3064(SB)/8, $0x8
-DATA hli_rows<>+3088(SB)/8, $0x2240176017601c9
-DATA hli_rows<>+3096(SB)/8, $0x2e
+DATA hli_rows<>+3064(SB)/8, $0x10
+DATA hli_rows<>+3088(SB)/8, $0x13d00e200e200f5
+DATA hli_rows<>+3096(SB)/8, $0x1e
 DATA hli_rows<>+3120(SB)/8, $LC46<>+0(SB)
-DATA hli_rows<>+3128(SB)/8, $LC3<>+0(SB)
-DATA hli_rows<>+3136(SB)/8, $0x400000005
-DATA hli_rows<>+3144(SB)/8, $0x10
-DATA hli_rows<>+3168(SB)/8, $0x13d00e200e200f5
-DATA hli_rows<>+3176(SB)/8, $0x1e
+DATA hli_rows<>+3128(SB)/8, $LC5<>+0(SB)
+DATA hli_rows<>+3136(SB)/8, $0x800000005
+DATA hli_rows<>+3144(SB)/8, $0x20
+DATA hli_rows<>+3168(SB)/8, $0x1e501a801a80172
+DATA hli_rows<>+3176(SB)/8, $0x27
 DATA hli_rows<>+3200(SB)/8, $LC47<>+0(SB)
-DATA hli_rows<>+3208(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+3216(SB)/8, $0x800000005
-DATA hli_rows<>+3224(SB)/8, $0x20
-DATA hli_rows<>+3248(SB)/8, $0x1e501a801a80172
-DATA hli_rows<>+3256(SB)/8, $0x27
+DATA hli_rows<>+3208(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+3216(SB)/8, $0x100000005
+DATA hli_rows<>+3224(SB)/8, $0x8
+DATA hli_rows<>+3248(SB)/8, $0x19400fc00fc00e7
 DATA hli_rows<>+3280(SB)/8, $LC48<>+0(SB)
-DATA hli_rows<>+3288(SB)/8, $LC1<>+0(SB)
+DATA hli_rows<>+3288(SB)/8, $LC5<>+0(SB)
 DATA hli_rows<>+3296(SB)/8, $0x100000005
-DATA hli_rows<>+3304(SB)/8, $0x8
-DATA hli_rows<>+3328(SB)/8, $0x19400fc00fc00e7
-DATA hli_rows<>+3360(SB)/8, $LC49<>+0(SB)
-DATA hli_rows<>+3368(SB)/8, $LC5<>+0(SB)
-DATA hli_rows<>+3376(SB)/8, $0x100000005
-DATA hli_rows<>+3384(SB)/8, $0x20
-DATA hli_rows<>+3408(SB)/8, $0xffffffffffff00cb
-GLOBL hli_rows<>(SB), NOPTR, $3440
+DATA hli_rows<>+3304(SB)/8, $0x20
+DATA hli_rows<>+3328(SB)/8, $0xffffffffffff00cb
+GLOBL hli_rows<>(SB), NOPTR, $3360
 
 TEXT ·link_sha1(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha1_blocks_avx2(SB), AX
@@ -3929,132 +3924,126 @@ TEXT ·link_sha256(SB), NOSPLIT, $0-0
 	MOVQ AX, hli_rows<>+1584(SB)
 	LEAQ ·hli_sha256_blocks_avx2_x1(SB), AX
 	MOVQ AX, hli_rows<>+1632(SB)
-	LEAQ ·hli_sha256_blocks_sha_avx512vl_x1(SB), AX
+	LEAQ ·hli_sha256_blocks_sha_x1(SB), AX
 	MOVQ AX, hli_rows<>+1712(SB)
 	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
 	MOVQ AX, hli_rows<>+1720(SB)
 	LEAQ ·hli_sha256_whole_sha_x1(SB), AX
 	MOVQ AX, hli_rows<>+1744(SB)
-	LEAQ ·hli_sha256_blocks_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+1792(SB)
-	LEAQ ·hli_sha256_scheduled_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+1800(SB)
-	LEAQ ·hli_sha256_whole_sha_x1(SB), AX
-	MOVQ AX, hli_rows<>+1824(SB)
 	RET
 
 TEXT ·link_sha512(SB), NOSPLIT, $0-0
 	LEAQ ·hli_sha512_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1872(SB)
+	MOVQ AX, hli_rows<>+1792(SB)
 	LEAQ ·hli_sha512_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1880(SB)
+	MOVQ AX, hli_rows<>+1800(SB)
 	LEAQ ·hli_sha512_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+1904(SB)
+	MOVQ AX, hli_rows<>+1824(SB)
 	LEAQ ·hli_sha512_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1952(SB)
+	MOVQ AX, hli_rows<>+1872(SB)
 	LEAQ ·hli_sha512_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1960(SB)
+	MOVQ AX, hli_rows<>+1880(SB)
 	LEAQ ·hli_sha512_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+1984(SB)
+	MOVQ AX, hli_rows<>+1904(SB)
 	LEAQ ·hli_sha512_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2032(SB)
+	MOVQ AX, hli_rows<>+1952(SB)
 	LEAQ ·hli_sha512_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2040(SB)
+	MOVQ AX, hli_rows<>+1960(SB)
 	LEAQ ·hli_sha512_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2064(SB)
+	MOVQ AX, hli_rows<>+1984(SB)
 	LEAQ ·hli_sha512_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2072(SB)
+	MOVQ AX, hli_rows<>+1992(SB)
 	LEAQ ·hli_sha512_blocks_sha512_x2(SB), AX
-	MOVQ AX, hli_rows<>+2112(SB)
+	MOVQ AX, hli_rows<>+2032(SB)
 	LEAQ ·hli_sha512_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+2192(SB)
+	MOVQ AX, hli_rows<>+2112(SB)
 	LEAQ ·hli_sha512_blocks_sha512_x1(SB), AX
-	MOVQ AX, hli_rows<>+2272(SB)
+	MOVQ AX, hli_rows<>+2192(SB)
 	RET
 
 TEXT ·link_ripemd160(SB), NOSPLIT, $0-0
 	LEAQ ·hli_ripemd160_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2352(SB)
+	MOVQ AX, hli_rows<>+2272(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2360(SB)
+	MOVQ AX, hli_rows<>+2280(SB)
 	LEAQ ·hli_ripemd160_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2384(SB)
+	MOVQ AX, hli_rows<>+2304(SB)
 	LEAQ ·hli_ripemd160_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2432(SB)
+	MOVQ AX, hli_rows<>+2352(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2440(SB)
+	MOVQ AX, hli_rows<>+2360(SB)
 	LEAQ ·hli_ripemd160_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2464(SB)
+	MOVQ AX, hli_rows<>+2384(SB)
 	LEAQ ·hli_ripemd160_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2512(SB)
+	MOVQ AX, hli_rows<>+2432(SB)
 	LEAQ ·hli_ripemd160_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2520(SB)
+	MOVQ AX, hli_rows<>+2440(SB)
 	LEAQ ·hli_ripemd160_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2544(SB)
+	MOVQ AX, hli_rows<>+2464(SB)
 	LEAQ ·hli_ripemd160_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2552(SB)
+	MOVQ AX, hli_rows<>+2472(SB)
 	LEAQ ·hli_ripemd160_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+2592(SB)
+	MOVQ AX, hli_rows<>+2512(SB)
 	RET
 
 TEXT ·link_md5(SB), NOSPLIT, $0-0
 	LEAQ ·hli_md5_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2672(SB)
+	MOVQ AX, hli_rows<>+2592(SB)
 	LEAQ ·hli_md5_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2680(SB)
+	MOVQ AX, hli_rows<>+2600(SB)
 	LEAQ ·hli_md5_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2704(SB)
+	MOVQ AX, hli_rows<>+2624(SB)
 	LEAQ ·hli_md5_pair_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2752(SB)
+	MOVQ AX, hli_rows<>+2672(SB)
 	LEAQ ·hli_md5_pair_scheduled_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2760(SB)
+	MOVQ AX, hli_rows<>+2680(SB)
 	LEAQ ·hli_md5_pair_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+2784(SB)
+	MOVQ AX, hli_rows<>+2704(SB)
 	LEAQ ·hli_md5_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2832(SB)
+	MOVQ AX, hli_rows<>+2752(SB)
 	LEAQ ·hli_md5_scheduled_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2840(SB)
+	MOVQ AX, hli_rows<>+2760(SB)
 	LEAQ ·hli_md5_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+2864(SB)
+	MOVQ AX, hli_rows<>+2784(SB)
 	LEAQ ·hli_md5_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2912(SB)
+	MOVQ AX, hli_rows<>+2832(SB)
 	LEAQ ·hli_md5_scheduled_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2920(SB)
+	MOVQ AX, hli_rows<>+2840(SB)
 	LEAQ ·hli_md5_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2944(SB)
+	MOVQ AX, hli_rows<>+2864(SB)
 	LEAQ ·hli_md5_words_avx512(SB), AX
-	MOVQ AX, hli_rows<>+2952(SB)
+	MOVQ AX, hli_rows<>+2872(SB)
 	LEAQ ·hli_md5_blocks_scalar(SB), AX
-	MOVQ AX, hli_rows<>+2992(SB)
+	MOVQ AX, hli_rows<>+2912(SB)
 	LEAQ ·hli_md5_scheduled_scalar(SB), AX
-	MOVQ AX, hli_rows<>+3000(SB)
+	MOVQ AX, hli_rows<>+2920(SB)
 	RET
 
 TEXT ·link_keccak(SB), NOSPLIT, $0-0
 	LEAQ ·hli_keccak_blocks_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3072(SB)
+	MOVQ AX, hli_rows<>+2992(SB)
 	LEAQ ·hli_keccak_whole_avx2(SB), AX
-	MOVQ AX, hli_rows<>+3104(SB)
+	MOVQ AX, hli_rows<>+3024(SB)
 	LEAQ ·hli_keccak_blocks_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3152(SB)
+	MOVQ AX, hli_rows<>+3072(SB)
 	LEAQ ·hli_keccak_whole_avx512vl(SB), AX
-	MOVQ AX, hli_rows<>+3184(SB)
+	MOVQ AX, hli_rows<>+3104(SB)
 	LEAQ ·hli_keccak_blocks_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3232(SB)
+	MOVQ AX, hli_rows<>+3152(SB)
 	LEAQ ·hli_keccak_whole_avx512(SB), AX
-	MOVQ AX, hli_rows<>+3264(SB)
+	MOVQ AX, hli_rows<>+3184(SB)
 	LEAQ ·hli_keccak_blocks_avx2_x1(SB), AX
-	MOVQ AX, hli_rows<>+3312(SB)
+	MOVQ AX, hli_rows<>+3232(SB)
 	LEAQ ·hli_keccak_blocks_avx512_x1(SB), AX
-	MOVQ AX, hli_rows<>+3392(SB)
+	MOVQ AX, hli_rows<>+3312(SB)
 	RET
 
 GLOBL hwcap<>(SB), NOPTR, $8
 
-DATA isas<>+0(SB)/8, $LC44<>+0(SB)
-DATA isas<>+16(SB)/8, $LC50<>+0(SB)
+DATA isas<>+0(SB)/8, $LC43<>+0(SB)
+DATA isas<>+16(SB)/8, $LC49<>+0(SB)
 DATA isas<>+24(SB)/8, $0x1
-DATA isas<>+32(SB)/8, $LC51<>+0(SB)
+DATA isas<>+32(SB)/8, $LC50<>+0(SB)
 DATA isas<>+40(SB)/8, $0x8
 DATA isas<>+48(SB)/8, $LC1<>+0(SB)
 DATA isas<>+56(SB)/8, $0x70
@@ -4066,7 +4055,7 @@ DATA isas<>+96(SB)/8, $LC7<>+0(SB)
 DATA isas<>+104(SB)/8, $0x406
 DATA isas<>+112(SB)/8, $LC23<>+0(SB)
 DATA isas<>+120(SB)/8, $0x7d0
-DATA isas<>+128(SB)/8, $LC32<>+0(SB)
+DATA isas<>+128(SB)/8, $LC31<>+0(SB)
 DATA isas<>+136(SB)/8, $0x810
 GLOBL isas<>(SB), RODATA, $144
 
@@ -4169,137 +4158,131 @@ GLOBL LC25<>(SB), RODATA, $24
 
 DATA LC26<>+0(SB)/8, $0x625f363532616873
 DATA LC26<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC26<>+16(SB)/8, $0x3231357876615f61
-DATA LC26<>+24(SB)/8, $0x31785f6c76
-GLOBL LC26<>(SB), RODATA, $32
+DATA LC26<>+16(SB)/8, $0x31785f61
+GLOBL LC26<>(SB), RODATA, $24
 
-DATA LC27<>+0(SB)/8, $0x625f363532616873
-DATA LC27<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC27<>+16(SB)/8, $0x31785f61
+DATA LC27<>+0(SB)/8, $0x625f323135616873
+DATA LC27<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC27<>+16(SB)/8, $0x3278
 GLOBL LC27<>(SB), RODATA, $24
 
 DATA LC28<>+0(SB)/8, $0x625f323135616873
 DATA LC28<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC28<>+16(SB)/8, $0x3278
+DATA LC28<>+16(SB)/8, $0x6c7632313578
 GLOBL LC28<>(SB), RODATA, $24
 
 DATA LC29<>+0(SB)/8, $0x625f323135616873
 DATA LC29<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC29<>+16(SB)/8, $0x6c7632313578
+DATA LC29<>+16(SB)/8, $0x32313578
 GLOBL LC29<>(SB), RODATA, $24
 
 DATA LC3<>+0(SB)/8, $0x6c76323135787661
 GLOBL LC3<>(SB), RODATA, $16
 
 DATA LC30<>+0(SB)/8, $0x625f323135616873
-DATA LC30<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC30<>+16(SB)/8, $0x32313578
+DATA LC30<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC30<>+16(SB)/8, $0x32785f32313561
 GLOBL LC30<>(SB), RODATA, $24
 
-DATA LC31<>+0(SB)/8, $0x625f323135616873
-DATA LC31<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC31<>+16(SB)/8, $0x32785f32313561
-GLOBL LC31<>(SB), RODATA, $24
+DATA LC31<>+0(SB)/8, $0x323135616873
+GLOBL LC31<>(SB), RODATA, $8
 
-DATA LC32<>+0(SB)/8, $0x323135616873
-GLOBL LC32<>(SB), RODATA, $8
+DATA LC32<>+0(SB)/8, $0x625f323135616873
+DATA LC32<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC32<>+16(SB)/8, $0x31785f3278
+GLOBL LC32<>(SB), RODATA, $24
 
 DATA LC33<>+0(SB)/8, $0x625f323135616873
-DATA LC33<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC33<>+16(SB)/8, $0x31785f3278
+DATA LC33<>+8(SB)/8, $0x68735f736b636f6c
+DATA LC33<>+16(SB)/8, $0x31785f32313561
 GLOBL LC33<>(SB), RODATA, $24
 
-DATA LC34<>+0(SB)/8, $0x625f323135616873
-DATA LC34<>+8(SB)/8, $0x68735f736b636f6c
-DATA LC34<>+16(SB)/8, $0x31785f32313561
+DATA LC34<>+0(SB)/8, $0x3631646d65706972
+DATA LC34<>+8(SB)/8, $0x736b636f6c625f30
+DATA LC34<>+16(SB)/8, $0x327876615f
 GLOBL LC34<>(SB), RODATA, $24
 
 DATA LC35<>+0(SB)/8, $0x3631646d65706972
 DATA LC35<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC35<>+16(SB)/8, $0x327876615f
-GLOBL LC35<>(SB), RODATA, $24
+DATA LC35<>+16(SB)/8, $0x763231357876615f
+DATA LC35<>+24(SB)/8, $0x6c
+GLOBL LC35<>(SB), RODATA, $32
 
 DATA LC36<>+0(SB)/8, $0x3631646d65706972
 DATA LC36<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC36<>+16(SB)/8, $0x763231357876615f
-DATA LC36<>+24(SB)/8, $0x6c
-GLOBL LC36<>(SB), RODATA, $32
+DATA LC36<>+16(SB)/8, $0x3231357876615f
+GLOBL LC36<>(SB), RODATA, $24
 
 DATA LC37<>+0(SB)/8, $0x3631646d65706972
 DATA LC37<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC37<>+16(SB)/8, $0x3231357876615f
-GLOBL LC37<>(SB), RODATA, $24
+DATA LC37<>+16(SB)/8, $0x31785f327876615f
+GLOBL LC37<>(SB), RODATA, $32
 
-DATA LC38<>+0(SB)/8, $0x3631646d65706972
-DATA LC38<>+8(SB)/8, $0x736b636f6c625f30
-DATA LC38<>+16(SB)/8, $0x31785f327876615f
-GLOBL LC38<>(SB), RODATA, $32
+DATA LC38<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC38<>+8(SB)/8, $0x327876615f736b
+GLOBL LC38<>(SB), RODATA, $16
 
-DATA LC39<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC39<>+8(SB)/8, $0x327876615f736b
-GLOBL LC39<>(SB), RODATA, $16
+DATA LC39<>+0(SB)/8, $0x726961705f35646d
+DATA LC39<>+8(SB)/8, $0x5f736b636f6c625f
+DATA LC39<>+16(SB)/8, $0x32787661
+GLOBL LC39<>(SB), RODATA, $24
 
 DATA LC4<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC4<>+8(SB)/8, $0x357876615f736b63
 DATA LC4<>+16(SB)/8, $0x3231
 GLOBL LC4<>(SB), RODATA, $24
 
-DATA LC40<>+0(SB)/8, $0x726961705f35646d
-DATA LC40<>+8(SB)/8, $0x5f736b636f6c625f
-DATA LC40<>+16(SB)/8, $0x32787661
+DATA LC40<>+0(SB)/8, $0x636f6c625f35646d
+DATA LC40<>+8(SB)/8, $0x31357876615f736b
+DATA LC40<>+16(SB)/8, $0x6c7632
 GLOBL LC40<>(SB), RODATA, $24
 
 DATA LC41<>+0(SB)/8, $0x636f6c625f35646d
 DATA LC41<>+8(SB)/8, $0x31357876615f736b
-DATA LC41<>+16(SB)/8, $0x6c7632
+DATA LC41<>+16(SB)/8, $0x32
 GLOBL LC41<>(SB), RODATA, $24
 
 DATA LC42<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC42<>+8(SB)/8, $0x31357876615f736b
-DATA LC42<>+16(SB)/8, $0x32
+DATA LC42<>+8(SB)/8, $0x616c6163735f736b
+DATA LC42<>+16(SB)/8, $0x72
 GLOBL LC42<>(SB), RODATA, $24
 
-DATA LC43<>+0(SB)/8, $0x636f6c625f35646d
-DATA LC43<>+8(SB)/8, $0x616c6163735f736b
-DATA LC43<>+16(SB)/8, $0x72
-GLOBL LC43<>(SB), RODATA, $24
+DATA LC43<>+0(SB)/8, $0x72616c616373
+GLOBL LC43<>(SB), RODATA, $8
 
-DATA LC44<>+0(SB)/8, $0x72616c616373
-GLOBL LC44<>(SB), RODATA, $8
+DATA LC44<>+0(SB)/8, $0x625f6b616363656b
+DATA LC44<>+8(SB)/8, $0x76615f736b636f6c
+DATA LC44<>+16(SB)/8, $0x3278
+GLOBL LC44<>(SB), RODATA, $24
 
 DATA LC45<>+0(SB)/8, $0x625f6b616363656b
 DATA LC45<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC45<>+16(SB)/8, $0x3278
+DATA LC45<>+16(SB)/8, $0x6c7632313578
 GLOBL LC45<>(SB), RODATA, $24
 
 DATA LC46<>+0(SB)/8, $0x625f6b616363656b
 DATA LC46<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC46<>+16(SB)/8, $0x6c7632313578
+DATA LC46<>+16(SB)/8, $0x32313578
 GLOBL LC46<>(SB), RODATA, $24
 
 DATA LC47<>+0(SB)/8, $0x625f6b616363656b
 DATA LC47<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC47<>+16(SB)/8, $0x32313578
+DATA LC47<>+16(SB)/8, $0x31785f3278
 GLOBL LC47<>(SB), RODATA, $24
 
 DATA LC48<>+0(SB)/8, $0x625f6b616363656b
 DATA LC48<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC48<>+16(SB)/8, $0x31785f3278
+DATA LC48<>+16(SB)/8, $0x31785f32313578
 GLOBL LC48<>(SB), RODATA, $24
 
-DATA LC49<>+0(SB)/8, $0x625f6b616363656b
-DATA LC49<>+8(SB)/8, $0x76615f736b636f6c
-DATA LC49<>+16(SB)/8, $0x31785f32313578
-GLOBL LC49<>(SB), RODATA, $24
+DATA LC49<>+0(SB)/8, $0x32657373
+GLOBL LC49<>(SB), RODATA, $8
 
 DATA LC5<>+0(SB)/8, $0x323135787661
 GLOBL LC5<>(SB), RODATA, $8
 
-DATA LC50<>+0(SB)/8, $0x32657373
+DATA LC50<>+0(SB)/8, $0x787661
 GLOBL LC50<>(SB), RODATA, $8
-
-DATA LC51<>+0(SB)/8, $0x787661
-GLOBL LC51<>(SB), RODATA, $8
 
 DATA LC6<>+0(SB)/8, $0x6f6c625f31616873
 DATA LC6<>+8(SB)/8, $0x5f6168735f736b63

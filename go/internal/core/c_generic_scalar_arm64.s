@@ -9,7 +9,7 @@
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB93:
+LFB95:
 	MOVD.W R30, -48(R26)
 	MOVD $·hli_ripemd160_k+0(SB), R24
 	LDPW 4(R0), (R4, R2)
@@ -1422,11 +1422,11 @@ LFB93:
 	MOVW R4, (R0)
 	MOVD.P 48(R26), R30
 	RET
-LFE93:
+LFE95:
 
 TEXT keccak_permute_called_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB94:
+LFB96:
 	MOVD.W R30, -144(R26)
 	MOVD $·hli_keccak_rc+0(SB), R1
 	MOVD 24(R0), R23
@@ -2140,7 +2140,7 @@ L4:
 	MOVD R12, 192(R0)
 	MOVD.P 144(R26), R30
 	RET
-LFE94:
+LFE96:
 
 TEXT ·hli_keccak_blocks_scalar(SB), NOSPLIT, $0-0
 LFB58:
@@ -6600,7 +6600,7 @@ L118:
 LFE77:
 
 TEXT ·hli_ripemd160_blocks_scalar(SB), NOSPLIT, $0-0
-LFB90:
+LFB92:
 	MOVD.W R30, -112(R26)
 	CBZ R2, L150
 	MOVD (R1), R3
@@ -6633,10 +6633,10 @@ L152:
 L150:
 	MOVD.P 112(R26), R30
 	RET
-LFE90:
+LFE92:
 
 TEXT ·hli_ripemd160_scheduled_scalar(SB), NOSPLIT, $0-0
-LFB91:
+LFB93:
 	MOVD.W R30, -80(R26)
 	ADD $16, R26, R2
 	MOVD R1, R3
@@ -6648,11 +6648,11 @@ LFB91:
 	CALL ripemd160_block_constprop_0<>(SB)
 	MOVD.P 80(R26), R30
 	RET
-LFE91:
+LFE93:
 
 TEXT ·hli_ripemd160_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB92:
+LFB94:
 	SUB $64, R26, R26
 	MOVD R26, R7
 	MOVD $·hli_ripemd160_k+0(SB), R8
@@ -6683,7 +6683,7 @@ L157:
 	BNE L157
 	ADD $64, R26, R26
 	RET
-LFE92:
+LFE94:
 
 DATA LC0<>+0(SB)/8, $0x100000000
 DATA LC0<>+8(SB)/8, $0x300000002
