@@ -97,9 +97,10 @@ def column(
     ``schema`` casts the columns of a table first: a mapping of names to types of pyarrow or their names; or a schema,
     or a table that has it, whose order of columns is taken too. A cast that loses a value is an error.
 
-    TypeError: no column, or a type that has no digest. ValueError: columns of different lengths or pandas indexes, a
-    damaged array, a name or output that there is not, a salt and a key, an empty key, a cast that loses a value.
-    UserWarning: floats of pandas that are all whole, as integers are where one is missing.
+    TypeError: no column, a type that has no digest, Python objects of pandas that Arrow would change. ValueError:
+    columns of different lengths or pandas indexes, a damaged array, a name or output that there is not, a salt and a
+    key, an empty key, a cast that loses a value. UserWarning: floats of pandas that are all whole, as integers are
+    where one is missing.
 
     >>> import pyarrow
     >>> column("sha1", pyarrow.array(["abc", None])).to_pylist()

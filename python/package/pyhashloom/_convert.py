@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, repeat
 from typing import Any
 
@@ -105,6 +105,10 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: 
     """What ``column`` hashes of its arguments, and the index that those of pandas have."""
     if schema is not None and len(columns) != 1:
         raise TypeError("schema takes one table, frame or stream of record batches")
+    if schema is not None:
+        from ._tables import _schema_of, followed
+
+        schema = _schema_of(schema)
     values, labels, first = [], None, 0
     for place, value in enumerate(columns, 1):
         own = _index(value)
@@ -118,7 +122,7 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: 
             continue
         pyarrow = _pyarrow()
         try:
-            values.append(_from_pandas(value, index))
+            values.append(_from_pandas(value, index, schema))
             if field is None and (len(columns) > 1 or hasattr(value, "columns")):
                 _warn_of_whole_floats(value if hasattr(value, "columns") else value.to_frame(), schema)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError) as error:
@@ -127,8 +131,6 @@ def arguments(columns: tuple[Any, ...], index: bool, field: str | None, schema: 
     if index and labels is None:
         raise ValueError("index=True, but no column is of pandas: nothing else has an index")
     if schema is not None:
-        from ._tables import followed
-
         values = [followed(values[0], schema)]
     return values, labels
 
@@ -171,48 +173,33 @@ def _index(value: Any) -> Any:
     return value if isinstance(value, pandas.Index) else None
 
 
-def _from_pandas(value: Any, index: bool = False) -> Any:
-    """A frame, series or index of pandas in Arrow, without its index, if that is not wanted."""
+def _from_pandas(value: Any, index: bool = False, schema: Any = None) -> Any:
+    """A frame, series or index of pandas in Arrow, without its index, if that is not wanted. ``schema`` is a mapping of
+    names to types, or a schema of pyarrow: it says what objects are."""
+    pyarrow = _pyarrow()
     import pandas
+
+    from ._objects import array_of
+
+    kinds = schema if isinstance(schema, (dict, type(None))) else dict(zip(schema.names, schema.types, strict=True))
+
+    def array(values: Any, name: str) -> Any:
+        if values.dtype == object:
+            return array_of(values.to_numpy(), name, (kinds or {}).get(name))
+        if isinstance(values.dtype, pandas.CategoricalDtype) and values.dtype.categories.dtype == object:
+            array_of(values.dtype.categories.to_numpy(), name)
+        return pyarrow.array(values, from_pandas=True)
 
     if isinstance(value, pandas.Series) and index:
         value = value.to_frame("" if value.name is None else value.name)
-    if isinstance(value, pandas.DataFrame):
-        table = _pyarrow().Table.from_pandas(value, preserve_index=index)
-        for place, dtype in enumerate(value.dtypes):
-            if dtype == object:
-                _refuse(value.iloc[:, place], table.schema.field(place))
-        return table
-    array = _pyarrow().Array.from_pandas(value)
-    if value.dtype == object:
-        _refuse(value, _pyarrow().field("" if value.name is None else str(value.name), array.type))
-    return array
-
-
-def _refuse(values: Any, field: Any) -> None:
-    if reason := _unfit(values, field.type):
-        raise TypeError(f"column {field.name!r}: {reason}")
-
-
-def _unfit(values: Iterable[Any], kind: Any) -> str | None:
-    """Why Arrow's values of this type would not tell objects apart: sets among lists, and zones that are lost."""
-    types = _pyarrow().types
-    if types.is_timestamp(kind) or types.is_time(kind):
-        has_zone = {value.tzinfo is not None for value in values if hasattr(value, "tzinfo") and value == value}
-        if len(has_zone) > 1:
-            return "some times have a zone, and some have none: convert them, or cast by .astype(str)"
-        is_lost = True in has_zone and types.is_time(kind)
-        return "times of day with a zone lose it in Arrow: cast by .astype(str)" if is_lost else None
-    if types.is_list(kind):
-        values = [value for value in values if hasattr(value, "__iter__")]
-        if any(isinstance(value, (set, frozenset)) for value in values):
-            return "a set has no order, and its digest would be another in each process: sort it, as by .map(sorted)"
-        return _unfit(chain.from_iterable(values), kind.value_type)
-    if types.is_struct(kind):
-        values = [value for value in values if isinstance(value, dict)]
-        reasons = (_unfit((value.get(field.name) for value in values), field.type) for field in kind)
-        return next(filter(None, reasons), None)
-    return None
+    if not isinstance(value, pandas.DataFrame):
+        return array(value, "" if value.name is None else str(value.name))
+    columns = [(value.iloc[:, place], str(name)) for place, name in enumerate(value.columns)]
+    for level in range(value.index.nlevels) if index else ():
+        values = value.index.get_level_values(level)
+        is_name = values.name is not None and values.name not in value.columns
+        columns.append((values, str(values.name) if is_name else f"__index_level_{level}__"))
+    return pyarrow.table([array(*column) for column in columns], [name for _, name in columns])
 
 
 def _is_arrow(value: Any) -> bool:

@@ -215,7 +215,7 @@ class _Side:
         pyarrow = _pyarrow()
         value: Any = _dataset(table) if isinstance(table, (str, os.PathLike)) else table
         if _index(value) is not None:
-            value = _from_pandas(value)
+            value = _from_pandas(value, schema=None if schema is None else _schema_of(schema))
         elif hasattr(value, "get_columns"):  # a frame of polars
             value = pyarrow.table(_from_others(value, None))
         elif isinstance(value, pyarrow.RecordBatch):
