@@ -220,3 +220,18 @@ def test_a_schema_reads_objects_as_before():
         assert digests(frame_of(values), schema={"x": kind}) == expected([value] for value in want)
         assert digests(frame_of(values), schema=pa.schema([("x", pa.type_for_alias(kind))])) == expected(
             [value] for value in want)
+
+
+def test_columns_without_values_agree_in_rows_and_in_a_diff():
+    kinds = [pa.null(), pa.int64(), pa.float64(), pa.string(), pa.timestamp("s"), pa.list_(pa.int8())]
+    tables = [pa.table({"id": [1, 2], "x": pa.nulls(2, kind)}) for kind in kinds]
+    tables += [pd.DataFrame({"id": [1, 2], "x": values}) for values in ([math.nan] * 2, [None] * 2)]
+    for one in tables:
+        for other in tables:
+            assert digests(one) == digests(other)
+            assert pyhashloom.diff(one, other).equal and pyhashloom.diff(one, other, key="id").equal
+            assert pyhashloom.diff(one[:1], other, key="id").added["id"].to_pylist() == [2]
+    texts = pa.table({"id": [1, 2], "x": ["a", None]})
+    assert pyhashloom.diff(tables[1], texts, key="id").changed.to_pylist() == [{"id": 1}]
+    with pytest.raises(ValueError, match="'x' is int64 in the first table and string"):
+        pyhashloom.diff(pa.table({"id": [1, 2], "x": [None, 5]}), texts)

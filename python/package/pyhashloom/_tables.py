@@ -326,7 +326,8 @@ def diff(
     cannot be read twice (readers, lazy frames, relations of DuckDB), all key columns. pyarrow is needed.
 
     ValueError: tables of other columns, a column of types whose equal values have other bytes (cast it, or give
-    ``schema``), no such key. RuntimeError: a table changed meanwhile.
+    ``schema``; the type of a column without values makes no difference), no such key. RuntimeError: a table changed
+    meanwhile.
 
     >>> import pyarrow
     >>> old = pyarrow.table({"id": [1, 2, 3], "name": ["a", "b", "c"]})
@@ -345,13 +346,9 @@ def diff(
             raise ValueError(f"{which} has no columns")
         _unique(one.names, which)
     _same_names(names, schemas[1].names, "the first table", "the second")
-    for name in names:
-        one, other = (each.field(name).type for each in schemas)
-        if not _fits(_kind(one), _kind(other)):
-            raise ValueError(
-                f"column {name!r} is {one} in the first table and {other} in the second, whose values have other "
-                f"bytes: cast one, or give schema={{{name!r}: a type}} or the schema of one of them"
-            )
+    kinds = {name: [each.field(name).type for each in schemas] for name in names}
+    # Of columns without values, the type makes no difference.
+    odd = {name: [False, False] for name in names if not _fits(*map(_kind, kinds[name]))}
     keys = names if key is None else [key] if isinstance(key, str) or not isinstance(key, Iterable) else list(key)
     if missing := [name for name in keys if name not in names]:
         raise ValueError(f"key: no column {missing[0]!r}: there are {names}")
@@ -361,6 +358,14 @@ def diff(
     salt, differ = os.urandom(32), Differ()
     for number, side in enumerate(sides):
         for batch in side.read(names, keys):
+            for name, has_values in odd.items():
+                has_values[number] |= bool(batch.column(name).is_valid().true_count)
+                if all(has_values):
+                    one, other = kinds[name]
+                    raise ValueError(
+                        f"column {name!r} is {one} in the first table and {other} in the second, whose values have "
+                        f"other bytes: cast one, or give schema={{{name!r}: a type}} or the schema of one of them"
+                    )
             of_keys = _digests(batch.select(keys), salt)
             differ.add(bool(number), of_keys, of_keys if keys == names else _digests(batch, salt))
     removed, added, changed, unchanged, repeated = differ.compare()
