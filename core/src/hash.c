@@ -593,7 +593,7 @@ HLI_INLINE size_t hash_groups(unsigned layout, uint32_t word, int is_secret, con
 }
 
 HLI_INLINE size_t hash_pass(uint32_t word, int is_secret, const struct few *few, struct hli_group group,
-                                     const hl_messages *all)
+                            const hl_messages *all)
 {
     return all->layout == HL_ROWS ? hash_groups(HL_ROWS, word, is_secret, few, group, all)
                                   : hash_groups(HL_SLICES, word, is_secret, few, group, all);
