@@ -169,74 +169,43 @@ fn refused(program: &str) -> Option<u8> {
 
 fn run(arguments: &Arguments) -> Result<u8, String> {
     let isa = arguments.isa.isa.as_deref();
+    // The algorithms that must keep a kernel; `None` if the command restricts the choice itself, or hashes nothing.
+    let needed = match &arguments.command {
+        Command::Digest(_) | Command::Mac(_) | Command::Generate(_) => None,
+        // Show and edit hash one or two dictionaries of each torrent. Lists, manifests and keys tell their algorithms.
+        Command::Torrent { command: TorrentCommand::Show(_) | TorrentCommand::Edit(_) }
+        | Command::Check(_)
+        | Command::Manifest { .. }
+        | Command::Slh { .. } => Some(vec![]),
+        Command::Torrent { .. } => Some(vec![Algorithm::Sha1, Algorithm::Sha256]),
+        Command::Sum(options) => Some(options.algorithms().to_vec()),
+        Command::Tree { command } => Some(command.algorithms()),
+        Command::Address(_) => Some(vec![Algorithm::Sha256, Algorithm::Ripemd160]),
+        Command::Work(options) => Some(options.algorithms()),
+        Command::Kernels(options) => Some(options.algorithms.clone()),
+        Command::Bench(options) => Some(options.algorithms.clone()),
+    };
+    needed.map_or(Ok(()), |algorithms| restrict(isa, &algorithms))?;
     match &arguments.command {
-        Command::Torrent { command: TorrentCommand::Create(options) } => {
-            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            maker::create::run(options)
-        }
-        Command::Torrent { command: TorrentCommand::Verify(options) } => {
-            // The hashes of versions 1 and 2.
-            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            clients::verify::run(options)
-        }
-        Command::Torrent { command: TorrentCommand::Find(options) } => {
-            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            clients::find::run(options)
-        }
-        Command::Torrent { command: TorrentCommand::Link(options) } => {
-            restrict(isa, &[Algorithm::Sha1, Algorithm::Sha256])?;
-            clients::link::run(options)
-        }
-        Command::Torrent { command: TorrentCommand::Show(options) } => {
-            // Show hashes only one dictionary for each torrent.
-            restrict(isa, &[])?;
-            torrent::show::run(options)
-        }
-        Command::Torrent { command: TorrentCommand::Edit(options) } => {
-            // Edits hash only two dictionaries for each torrent.
-            restrict(isa, &[])?;
-            maker::edit::run(options)
-        }
-        Command::Sum(options) => {
-            restrict(isa, options.algorithms())?;
-            sums::sum::run(options)
-        }
-        Command::Check(options) => {
-            // The lists tell which algorithms they use.
-            restrict(isa, &[])?;
-            sums::check::run(options, SOURCES)
-        }
-        Command::Manifest { command } => {
-            restrict(isa, &[])?;
-            manifest::run(command)
-        }
+        Command::Torrent { command } => match command {
+            TorrentCommand::Create(options) => maker::create::run(options),
+            TorrentCommand::Verify(options) => clients::verify::run(options),
+            TorrentCommand::Find(options) => clients::find::run(options),
+            TorrentCommand::Link(options) => clients::link::run(options),
+            TorrentCommand::Show(options) => torrent::show::run(options),
+            TorrentCommand::Edit(options) => maker::edit::run(options),
+        },
+        Command::Sum(options) => sums::sum::run(options),
+        Command::Check(options) => sums::check::run(options, SOURCES),
+        Command::Manifest { command } => manifest::run(command),
         Command::Digest(options) => Ok(solaris::digest::run("hashloom digest", options, isa)),
         Command::Mac(options) => Ok(solaris::mac::run("hashloom mac", options, isa)),
-        Command::Tree { command } => {
-            restrict(isa, &command.algorithms())?;
-            tree::run(command)
-        }
-        Command::Slh { command } => {
-            // The key tells which algorithms it uses.
-            restrict(isa, &[])?;
-            slh::run(command)
-        }
-        Command::Address(options) => {
-            restrict(isa, &[Algorithm::Sha256, Algorithm::Ripemd160])?;
-            address::run(options)
-        }
-        Command::Work(options) => {
-            restrict(isa, &options.algorithms())?;
-            pow::run(options)
-        }
+        Command::Tree { command } => tree::run(command),
+        Command::Slh { command } => slh::run(command),
+        Command::Address(options) => address::run(options),
+        Command::Work(options) => pow::run(options),
         Command::Generate(options) => generate::run(options, Arguments::command()),
-        Command::Kernels(options) => {
-            restrict(isa, &options.algorithms)?;
-            kernels::run(options)
-        }
-        Command::Bench(options) => {
-            restrict(isa, &options.algorithms)?;
-            bench::run(options)
-        }
+        Command::Kernels(options) => kernels::run(options),
+        Command::Bench(options) => bench::run(options),
     }
 }

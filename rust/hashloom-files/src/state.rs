@@ -46,7 +46,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hashloom::{Algorithm, Hasher, Hmac, HmacKey};
+use hashloom::{Algorithm, HmacKey};
 
 use crate::files::Tie;
 use crate::text::{Hex, quoted};
@@ -231,19 +231,10 @@ impl State {
 
     /// The check of a line.
     fn check(&self, line: &[u8]) -> [u8; ID_NBYTES] {
+        let message = [self.number.as_bytes(), line].concat();
         let digest = match &self.secret {
-            Some(secret) => {
-                let mut hmac = Hmac::new(secret);
-                hmac.update(self.number.as_bytes());
-                hmac.update(line);
-                hmac.finalize()
-            }
-            None => {
-                let mut hasher = Hasher::new(Algorithm::Sha256);
-                hasher.update(self.number.as_bytes());
-                hasher.update(line);
-                hasher.finalize()
-            }
+            Some(secret) => hashloom::hmac(secret, &message),
+            None => hashloom::hash(Algorithm::Sha256, &message),
         };
         std::array::from_fn(|index| digest.as_ref()[index])
     }

@@ -61,9 +61,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// The same as [`write_new`] for a secret: only the owner can read the file, from its first byte on.
 pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let Place::File(path) = place::find(path)? else {
-        return Err(io::Error::other("expected a regular file, found something else"));
-    };
+    let path = regular(path)?;
     let pending = Pending(Kind::File { temporary: Temporary::new(&path, true)?, path });
     pending.file().write_all(bytes)?;
     pending.end(false)
@@ -82,11 +80,16 @@ pub fn write_with(path: &Path, replace: bool, write: impl FnOnce(&File) -> io::R
 pub fn open_to_replace(path: &Path) -> io::Result<(OwnFile, File)> {
     // A missing file is an error of the system's words.
     path.metadata()?;
+    match OwnFile::open(&regular(path)?, true)? {
+        (state, Some(file)) => Ok((state, file)),
+        (_, None) => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+/// The path of a regular file, or of nothing.
+fn regular(path: &Path) -> io::Result<PathBuf> {
     match place::find(path)? {
-        Place::File(path) => match OwnFile::open(&path, true)? {
-            (state, Some(file)) => Ok((state, file)),
-            (_, None) => Err(io::ErrorKind::NotFound.into()),
-        },
+        Place::File(path) => Ok(path),
         Place::Special => Err(io::Error::other("expected a regular file, found something else")),
     }
 }
@@ -98,9 +101,7 @@ pub fn locked(path: &Path) -> io::Result<Option<File>> {
     const STEP: Duration = Duration::from_millis(20);
     /// A run holds the lock for as long as it takes to write a file.
     const NSTEPS: usize = 3000;
-    let Place::File(path) = place::find(path)? else {
-        return Err(io::Error::other("expected a regular file, found something else"));
-    };
+    let path = regular(path)?;
     for _ in 0..NSTEPS {
         let file = match open_alone(&path) {
             Ok(file) => file,

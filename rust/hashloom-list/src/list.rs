@@ -730,19 +730,13 @@ impl Parser {
             let line = line.strip_prefix(name.as_bytes())?;
             line.strip_prefix(b" ").unwrap_or(line).strip_prefix(b"(")
         };
-        let find = |algorithms: &[Algorithm], is_read: fn(Algorithm, &str) -> bool| {
-            algorithms.iter().find_map(|&algorithm| {
-                let mut names = algorithm.tags().iter().filter(|name| is_read(algorithm, name));
-                Some((algorithm, names.find_map(|name| after(name))?))
-            })
-        };
         let coreutils = self.coreutils.as_mut()?;
-        let found = if coreutils.tagged.len() > 1 {
-            // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
-            find(&coreutils.tagged, |algorithm, name| name == tag(algorithm) || name.starts_with("SHA2-"))
-        } else {
-            find(&coreutils.tagged, |algorithm, name| name == tag(algorithm))
-        };
+        // Unless it reads one algorithm only, cksum knows a second name for each of SHA-2.
+        let has_second = coreutils.tagged.len() > 1;
+        let found = coreutils.tagged.iter().find_map(|&algorithm| {
+            let is_read = |name: &&&str| **name == tag(algorithm) || has_second && name.starts_with("SHA2-");
+            Some((algorithm, algorithm.tags().iter().filter(is_read).find_map(|name| after(name))?))
+        });
         coreutils.last = found.map(|(algorithm, _)| algorithm).or(coreutils.last);
         found
     }

@@ -82,27 +82,20 @@ macro_rules! core {
             type SerializedStateSize = consts::$saved;
 
             fn serialize(&self) -> SerializedState<Self> {
-                let (words, nblocks) = self.ctx.midstate::<$word, $nwords>();
                 let mut serialized = SerializedState::<Self>::default();
-                let (states, count) = serialized.split_at_mut(size_of::<[$word; $nwords]>());
-                for (bytes, word) in states.chunks_exact_mut(size_of::<$word>()).zip(words) {
-                    bytes.copy_from_slice(&word.to_le_bytes());
-                }
+                let (words, count) = serialized.split_at_mut(size_of::<[$word; $nwords]>());
+                let nblocks = self.ctx.midstate(size_of::<$word>(), words);
                 count.copy_from_slice(&u128::from(nblocks).to_le_bytes()[..$count_nbytes]);
                 serialized
             }
 
             fn deserialize(serialized: &SerializedState<Self>) -> Result<Self, DeserializeStateError> {
-                let (states, count) = serialized.split_at(size_of::<[$word; $nwords]>());
-                let mut words = [0; $nwords];
-                for (word, bytes) in words.iter_mut().zip(states.chunks_exact(size_of::<$word>())) {
-                    *word = <$word>::from_le_bytes(bytes.try_into().map_err(|_| DeserializeStateError)?);
-                }
+                let (words, count) = serialized.split_at(size_of::<[$word; $nwords]>());
                 let mut nblocks = [0; size_of::<u128>()];
                 nblocks[..$count_nbytes].copy_from_slice(count);
                 let nblocks = u128::from_le_bytes(nblocks).try_into().map_err(|_| DeserializeStateError)?;
-                let ctx = ffi::Ctx::from_midstate(Algorithm::$type, words, nblocks).ok_or(DeserializeStateError)?;
-                Ok($core { ctx })
+                let ctx = ffi::Ctx::from_midstate(Algorithm::$type, size_of::<$word>(), words, nblocks);
+                ctx.map(|ctx| $core { ctx }).ok_or(DeserializeStateError)
             }
         }
 

@@ -63,40 +63,6 @@ pub unsafe fn text(name: *const c_char) -> &'static str {
 
 // ---- Streams
 
-/// A word of a state as `hl_ctx` has it: packed, in the machine's byte order. Each algorithm has words of one size.
-#[cfg(feature = "digest")]
-pub trait Word: Copy {
-    /// Word `i`.
-    fn get(state: &sys::hl_state, i: usize) -> Self;
-    /// Replaces word `i`.
-    fn put(self, state: &mut sys::hl_state, i: usize);
-}
-
-#[cfg(feature = "digest")]
-impl Word for u32 {
-    fn get(state: &sys::hl_state, i: usize) -> Self {
-        let [a, b, c, d, e, f, g, h] = state[i / 2].to_ne_bytes();
-        u32::from_ne_bytes(if i % 2 == 0 { [a, b, c, d] } else { [e, f, g, h] })
-    }
-
-    fn put(self, state: &mut sys::hl_state, i: usize) {
-        let mut pair = state[i / 2].to_ne_bytes();
-        pair[i % 2 * 4..][..4].copy_from_slice(&self.to_ne_bytes());
-        state[i / 2] = u64::from_ne_bytes(pair);
-    }
-}
-
-#[cfg(feature = "digest")]
-impl Word for u64 {
-    fn get(state: &sys::hl_state, i: usize) -> Self {
-        state[i]
-    }
-
-    fn put(self, state: &mut sys::hl_state, i: usize) {
-        state[i] = self;
-    }
-}
-
 /// A running computation of one algorithm; final only between `finalize` or `squeeze` and `reset` or drop.
 #[derive(Clone)]
 pub struct Ctx {
@@ -259,28 +225,37 @@ impl Ctx {
         check(unsafe { sys::hl_squeeze(self.raw.plain(), digest.as_mut_ptr(), digest.len()) });
     }
 
-    /// The first `N` words of the state, which are of the algorithm's size, and the whole blocks hashed so far.
+    /// Writes the first words of the state, of `word_nbytes` bytes each, little-endian. Returns the number of whole
+    /// blocks hashed so far.
     #[cfg(feature = "digest")]
-    pub fn midstate<W: Word, const N: usize>(&self) -> ([W; N], u64) {
+    pub fn midstate(&self, word_nbytes: usize, words: &mut [u8]) -> u64 {
         let Raw::Plain(raw) = &self.raw else { panic!("BLAKE3 has a context of its own") };
-        let words = core::array::from_fn(|i| W::get(&raw.state, i));
-        (words, raw.nbytes / self.algorithm.block_nbytes() as u64)
+        words.copy_from_slice(&raw.state.map(u64::to_ne_bytes).as_flattened()[..words.len()]);
+        swap(words, word_nbytes);
+        raw.nbytes / self.algorithm.block_nbytes() as u64
     }
 
     /// The computation that has this state after `nblocks` blocks; `None` if no message is that long.
     #[cfg(feature = "digest")]
-    pub fn from_midstate<W: Word, const N: usize>(algorithm: Algorithm, words: [W; N], nblocks: u64) -> Option<Self> {
-        let mut ctx = Ctx::new(algorithm);
+    pub fn from_midstate(algorithm: Algorithm, word_nbytes: usize, words: &[u8], nblocks: u64) -> Option<Self> {
         let nbytes = nblocks.checked_mul(algorithm.block_nbytes() as u64)?;
-        if nbytes > sys::HL_MESSAGE_MAX_NBYTES {
-            return None;
-        }
+        let mut ctx = Ctx::new(algorithm);
         let raw = ctx.raw.plain();
-        raw.nbytes = nbytes;
-        for (i, word) in words.into_iter().enumerate() {
-            word.put(&mut raw.state, i);
-        }
+        raw.nbytes = Some(nbytes).filter(|&nbytes| nbytes <= sys::HL_MESSAGE_MAX_NBYTES)?;
+        let mut state = raw.state.map(u64::to_ne_bytes);
+        let place = &mut state.as_flattened_mut()[..words.len()];
+        place.copy_from_slice(words);
+        swap(place, word_nbytes);
+        raw.state = state.map(u64::from_ne_bytes);
         Some(ctx)
+    }
+}
+
+/// Turns words in the machine's byte order into little-endian ones, and back.
+#[cfg(feature = "digest")]
+fn swap(words: &mut [u8], word_nbytes: usize) {
+    if cfg!(target_endian = "big") {
+        words.chunks_exact_mut(word_nbytes).for_each(<[u8]>::reverse);
     }
 }
 
@@ -650,7 +625,7 @@ pub fn isa_name(i: usize) -> Option<&'static str> {
 }
 
 /// The facts about a kernel that `hashloom.h` gives.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KernelInfo {
     pub name: &'static str,
     pub isa: &'static str,

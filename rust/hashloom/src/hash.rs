@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The digest of an algorithm chosen at run time: up to 64 bytes, inline.
 
-use core::cmp::Ordering;
 use core::fmt;
 use core::str::FromStr;
 
@@ -28,7 +27,7 @@ use crate::Algorithm;
 /// assert_eq!("ab=".parse::<Hash>(), Err(ParseHashError::Digit { offset: 2 }));
 /// # Ok::<(), hashloom::ParseHashError>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash {
     bytes: [u8; HL_DIGEST_MAX_NBYTES],
     nbytes: u8,
@@ -167,35 +166,9 @@ impl AsRef<[u8]> for Hash {
     }
 }
 
-impl PartialEq for Hash {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_ref() == other.as_ref()
-    }
-}
-
-impl Eq for Hash {}
-
 impl PartialEq<[u8]> for Hash {
     fn eq(&self, other: &[u8]) -> bool {
         self.as_ref() == other
-    }
-}
-
-impl PartialOrd for Hash {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Hash {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.as_ref().cmp(other.as_ref())
-    }
-}
-
-impl core::hash::Hash for Hash {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        self.as_ref().hash(state);
     }
 }
 

@@ -188,28 +188,36 @@ impl Hasher {
     }
 }
 
-/// The message is not shown: it may be secret.
-impl fmt::Debug for Hasher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hasher").field("algorithm", &self.algorithm()).finish_non_exhaustive()
-    }
+/// What a hasher shows of itself, which is not the message: it may be secret. And bytes written to it are hashed.
+macro_rules! stream {
+    ($type:ident) => {
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).field("algorithm", &self.algorithm()).finish_non_exhaustive()
+            }
+        }
+
+        /// Writing never fails and always takes all bytes.
+        #[cfg(feature = "std")]
+        impl std::io::Write for $type {
+            fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+                self.update(data);
+                Ok(data.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $type {}
+    };
 }
 
-/// Writing never fails and always takes all bytes.
-#[cfg(feature = "std")]
-impl std::io::Write for Hasher {
-    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.update(data);
-        Ok(data.len())
-    }
+pub(crate) use stream;
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for Hasher {}
+stream!(Hasher);
 
 /// The digest of a message by an XOF, which is read in parts of any length, without end.
 ///

@@ -244,30 +244,10 @@ pub(crate) fn check_mac(caller: &str, algorithm: Algorithm) {
 /// Least length of a truncated tag: 80 bits (RFC 2104 section 5).
 const SHORTEST_TAG_NBYTES: usize = 10;
 
-/// Neither message nor key is shown.
-impl fmt::Debug for Hmac {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hmac").field("algorithm", &self.algorithm()).finish_non_exhaustive()
-    }
-}
-
-/// Writing never fails and always takes all bytes.
-#[cfg(feature = "std")]
-impl std::io::Write for Hmac {
-    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-        self.update(data);
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+crate::hasher::stream!(Hmac);
 
 #[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for HmacKey {}
-#[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for Hmac {}
 
 #[cfg(test)]
 mod tests {

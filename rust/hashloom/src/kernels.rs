@@ -282,7 +282,7 @@ impl Error for RestrictError {}
 /// }
 /// # Ok::<(), KernelError>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
     index: usize,
     info: ffi::KernelInfo,
@@ -373,14 +373,6 @@ impl Kernel {
         Ok(())
     }
 }
-
-impl PartialEq for Kernel {
-    fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-    }
-}
-
-impl Eq for Kernel {}
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

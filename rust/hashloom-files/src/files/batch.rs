@@ -367,8 +367,8 @@ impl Run<'_> {
             if drawn.is_empty() {
                 break;
             }
-            let others = drawn.into_iter().filter_map(|(number, request)| own.gather(number, request, self.disks));
-            let others: Vec<_> = others.collect();
+            let gather = |(number, request)| self.disks.gather(number, request, &mut own.gathered);
+            let others: Vec<_> = drawn.into_iter().filter_map(gather).collect();
             if !others.is_empty() {
                 return others;
             }
@@ -468,7 +468,7 @@ impl Run<'_> {
         for (number, request) in others {
             // The file before may have shown that its disk seeks.
             let other = if self.disks.are_watched() {
-                own.gather(number, request, self.disks)
+                self.disks.gather(number, request, &mut own.gathered)
             } else {
                 Some((number, request))
             };
@@ -566,17 +566,6 @@ const FETCHED_MAX: usize = 256;
 
 /// Least number of files for a ring; fewer files are opened by separate calls.
 const WORTH_A_RING: usize = 4;
-
-impl Worker {
-    /// Gathers a request for a disk that seeks. Others come back.
-    fn gather(&mut self, number: u64, request: Request, disks: &Disks) -> Option<(u64, Request)> {
-        match disks.to_park(number, request) {
-            Ok(found) => self.gathered.push(found),
-            Err(request) => return Some((number, request)),
-        }
-        None
-    }
-}
 
 /// Number of chunks that may still be read in this round.
 fn room(places: &Places) -> usize {

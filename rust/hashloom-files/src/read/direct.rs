@@ -22,13 +22,8 @@ use crate::read::open::{Residence, read_at, read_at_once, residence};
 pub(crate) const ALIGNMENT: usize = 4096;
 
 /// The file that is read, named by a key, opened once more for direct reads if that is possible.
+#[derive(Default)]
 pub(crate) struct Direct<K>(Option<(K, Option<File>)>);
-
-impl<K> Default for Direct<K> {
-    fn default() -> Direct<K> {
-        Direct(None)
-    }
-}
 
 impl<K: PartialEq> Direct<K> {
     /// Fills the beginning of `buffer` with a range of a file; past the page cache if `is_on_disk`, where that is

@@ -127,6 +127,13 @@ impl Noted {
         Ok(noted.unwrap_or(Noted { stamp: Stamp::of(&metadata), doubt: Some(Doubt::Unopened) }))
     }
 
+    /// Looks at an open file as [`Stamp::before_reading`] does; `None` if it is no regular file. `notes`: whether
+    /// somebody asks for a doubt; otherwise there is none.
+    pub(crate) fn before_reading(file: &File, notes: bool) -> io::Result<Option<Noted>> {
+        let Some(stamp) = Stamp::before_reading(file)? else { return Ok(None) };
+        Ok(Some(Noted { stamp, doubt: if notes { system::doubt(file, &stamp) } else { None } }))
+    }
+
     /// Makes the note for a file whose next change will show if its times are old enough at `now_ns`.
     #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
     fn settled(stamp: Stamp, now_ns: i128) -> Noted {
@@ -297,22 +304,6 @@ impl Folder {
     }
 }
 
-/// A regular file's state before it is read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Before {
-    pub(crate) stamp: Stamp,
-    /// Why a later change might not show in the stamp; `None` also if nobody has asked.
-    pub(crate) doubt: Option<Doubt>,
-}
-
-impl Before {
-    /// Looks at an open file as [`Stamp::before_reading`] does. `notes`: whether somebody asks for a doubt.
-    pub(crate) fn of(file: &File, notes: bool) -> io::Result<Option<Before>> {
-        let Some(stamp) = Stamp::before_reading(file)? else { return Ok(None) };
-        Ok(Some(Before { stamp, doubt: if notes { system::doubt(file, &stamp) } else { None } }))
-    }
-}
-
 #[cfg_attr(not(any(target_os = "linux", target_os = "android")), allow(dead_code, reason = "no lease tells"))]
 fn now_ns() -> i128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i128
@@ -339,6 +330,7 @@ mod system {
 
     /// Whether the file is on one of these, which also give each file an inode of its own.
     pub(crate) fn is_trusted(file: &File) -> bool {
+        // The type of this field differs between architectures; all magic numbers have 32 bits.
         rustix::fs::fstatfs(file).is_ok_and(|found| TRUSTED.contains(&(found.f_type as u32)))
     }
 
@@ -347,9 +339,7 @@ mod system {
 
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = File::options().read(true).custom_flags(flags).open(path)?;
-        // The type of this field differs between architectures; all magic numbers have 32 bits.
-        let kind = rustix::fs::fstatfs(&file).map_or(0, |found| found.f_type as u32);
-        if !TRUSTED.contains(&kind) {
+        if !is_trusted(&file) {
             return Ok(Noted { stamp: Stamp::of(&file.metadata()?), doubt: Some(Doubt::FileSystem) });
         }
         under_lease(&file)

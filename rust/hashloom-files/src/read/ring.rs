@@ -36,7 +36,7 @@ mod os {
     use io_uring::{IoUring, Probe, opcode};
 
     use super::{FirstRead, LAST_PATIENCE, Lost, PATIENCE, SLOTS};
-    use crate::read::evidence::Before;
+    use crate::read::evidence::Noted;
     use crate::read::hot::Hot;
     use crate::run::pool::{LOOK, Pool};
 
@@ -56,7 +56,7 @@ mod os {
     /// A file of a batch.
     enum Slot {
         /// It is open, and this many bytes are read.
-        Reading(File, Option<Before>, usize),
+        Reading(File, Option<Noted>, usize),
         /// It has a result; the file, if there is one, is to be closed.
         Done(FirstRead, Option<File>),
     }
@@ -156,7 +156,7 @@ mod os {
                 (Some(_), fd @ 0..) => {
                     // SAFETY: the descriptor is new, and nobody else has it.
                     let file = unsafe { File::from_raw_fd(fd) };
-                    match Before::of(&file, notes) {
+                    match Noted::before_reading(&file, notes) {
                         Ok(before) => Slot::Reading(file, before, 0),
                         Err(error) => Slot::done(FirstRead::NotRead(0, error)),
                     }
@@ -324,7 +324,7 @@ mod os {
 
 pub(crate) use os::Ring;
 
-use crate::read::evidence::Before;
+use crate::read::evidence::Noted;
 use crate::read::stamp::Verdict;
 
 /// How long a batch waits after the last request that was done: most disks take less for the next one. What takes
@@ -361,9 +361,9 @@ impl From<Lost> for std::io::Error {
 )]
 pub(crate) enum FirstRead {
     /// The whole file, of this many bytes; for a regular file its stamp and the verdict on the read.
-    Ended(usize, Option<(Before, Verdict)>),
+    Ended(usize, Option<(Noted, Verdict)>),
     /// The first bytes, this many; there may be more. For a regular file, its stamp.
-    GoesOn(usize, std::fs::File, Option<Before>),
+    GoesOn(usize, std::fs::File, Option<Noted>),
     /// Opening the file took too long.
     Later,
     NotOpened(std::io::Error),

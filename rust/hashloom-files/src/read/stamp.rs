@@ -114,23 +114,22 @@ impl Stamp {
     /// # Errors
     /// If the file is missing, or the system does not tell.
     pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
-        #[cfg(unix)]
-        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Links)?;
-        #[cfg(windows)]
-        let (is_file, stamp) = windows::look_at(path, true)?;
-        #[cfg(not(any(unix, windows)))]
-        let (is_file, stamp) = path.metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
-        Ok(is_file.then_some(stamp))
+        Stamp::of_path(path, true)
     }
 
     /// The stamp of the file at a path, of a link itself; `None` if it is not a regular file.
     pub fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
+        Stamp::of_path(path, false)
+    }
+
+    fn of_path(path: &Path, follow: bool) -> io::Result<Option<Stamp>> {
         #[cfg(unix)]
-        let (is_file, stamp) = look(rustix::fs::CWD, path, Follow::Nothing)?;
+        let (is_file, stamp) = look(rustix::fs::CWD, path, if follow { Follow::Links } else { Follow::Nothing })?;
         #[cfg(windows)]
-        let (is_file, stamp) = windows::look_at(path, false)?;
+        let (is_file, stamp) = windows::look_at(path, follow)?;
         #[cfg(not(any(unix, windows)))]
-        let (is_file, stamp) = path.symlink_metadata().map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
+        let (is_file, stamp) = if follow { path.metadata() } else { path.symlink_metadata() }
+            .map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
         Ok(is_file.then_some(stamp))
     }
 

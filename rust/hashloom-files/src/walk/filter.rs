@@ -35,7 +35,7 @@ const NBYTES_MAX: usize = 1 << 18;
 /// assert!(filter.in_any_case().wants_path(Path::new("COVER.JPG"), false));
 /// # Ok::<(), hashloom_files::walk::FilterError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     include: Vec<String>,
     exclude: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Filter {
     any_case: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Glob {
     /// What the whole path below the folder must match.
     text: Vec<u8>,
@@ -165,16 +165,6 @@ impl Default for Filter {
         Filter { include, exclude, nbytes: 0..=u64::MAX, globs, any_case: false }
     }
 }
-
-/// Filters are equal if they have the same globs in the same order, alike about case, and the same range of lengths.
-impl PartialEq for Filter {
-    fn eq(&self, other: &Filter) -> bool {
-        let parts = |filter: &'_ Filter| (filter.any_case, filter.nbytes.clone());
-        parts(self) == parts(other) && self.include == other.include && self.exclude == other.exclude
-    }
-}
-
-impl Eq for Filter {}
 
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -327,6 +327,13 @@ fn begin<'a>(parser: &mut Parser, layout: Layout) -> Option<Line<'a>> {
     Some(Line::Blank)
 }
 
+/// Begins a layout whose first line has a content of its own.
+fn begin_with<'a>(parser: &mut Parser, mut layout: Layout, line: &'a [u8]) -> Option<Line<'a>> {
+    let found = layout.read(line, &mut parser.list.more);
+    parser.list.layout = layout;
+    found
+}
+
 fn bag<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     if !parser.list.is_bag {
         return None;
@@ -419,9 +426,7 @@ fn mtree<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     }
     let mut mtree = Mtree::default();
     mtree.is_of_pacman = parser.list.is_of_pacman;
-    let found = mtree.read(line, &mut parser.list.more);
-    parser.list.layout = Layout::Mtree(mtree);
-    Some(found)
+    begin_with(parser, Layout::Mtree(mtree), line)
 }
 
 fn debian<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
@@ -654,10 +659,7 @@ fn print_md<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
 }
 
 fn file_hash<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
-    let mut layout = Layout::of_file_hash(line)?;
-    let found = layout.read(line, &mut parser.list.more)?;
-    parser.list.layout = layout;
-    Some(found)
+    begin_with(parser, Layout::of_file_hash(line)?, line)
 }
 
 fn dat<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
@@ -665,10 +667,7 @@ fn dat<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     if !bare.starts_with(b"<?xml") && !bare.starts_with(b"<datafile") && !bare.starts_with(b"<rom ") {
         return None;
     }
-    let mut xml = Xml::default();
-    let found = xml.read(line);
-    parser.list.layout = Layout::Xml(xml);
-    Some(found)
+    begin_with(parser, Layout::Xml(Xml::default()), line)
 }
 
 fn crc_last<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {

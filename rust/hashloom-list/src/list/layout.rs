@@ -115,20 +115,16 @@ impl Layout {
     /// Reads a line; further results go to `more`. `None` if the line is not of the layout, which has ended.
     pub(super) fn read<'a>(&mut self, line: &'a [u8], more: &mut Vec<Line<'static>>) -> Option<Line<'a>> {
         match self {
-            Layout::Mtree(mtree) => return Some(mtree.read(line, more)),
-            Layout::Digits(record) => return digits_line(record, line, more),
-            Layout::Fields(fields) => return fields.read(line, more),
-            Layout::Apk(apk) => return Some(apk.read(line)),
-            Layout::Jar(jar) => return Some(jar.read(line)),
-            _ if line.is_empty() => return Some(Line::Blank),
-            _ => {}
-        }
-        match self {
+            Layout::Mtree(mtree) => Some(mtree.read(line, more)),
+            Layout::Digits(record) => digits_line(record, line, more),
+            Layout::Fields(fields) => fields.read(line, more),
+            Layout::Apk(apk) => Some(apk.read(line)),
+            Layout::Jar(jar) => Some(jar.read(line)),
+            _ if line.is_empty() => Some(Line::Blank),
             Layout::Lines => None,
             Layout::Columns(columns) => Some(columns.read(line)),
             Layout::Properties(record) => Some(property_line(record, line).unwrap_or_else(Line::Unread)),
             Layout::Xml(xml) => Some(xml.read(line)),
-            Layout::Mtree(_) | Layout::Digits(_) | Layout::Fields(_) | Layout::Apk(_) | Layout::Jar(_) => None,
         }
     }
 
@@ -492,10 +488,12 @@ impl Fields {
                 Section::Other(key) => {
                     let is_hex =
                         parts.next().is_some_and(|word| word.len() >= DIGITS_MIN && hex_ndigits(word) == word.len());
-                    match is_hex && parts.next().is_some() {
-                        true => Line::Unread(BadLine::algorithm(key)),
-                        false if OTHERS.contains(&&key[..]) => Line::Blank,
-                        false => foreign(line, "debian"),
+                    if is_hex && parts.next().is_some() {
+                        Line::Unread(BadLine::algorithm(key))
+                    } else if OTHERS.contains(&&key[..]) {
+                        Line::Blank
+                    } else {
+                        foreign(line, "debian")
                     }
                 }
             });
@@ -611,11 +609,13 @@ impl Jar {
     /// The entry of a section.
     fn end<'a>(&mut self) -> Line<'a> {
         let (name, digests) = (std::mem::take(&mut self.name), std::mem::take(&mut self.digests));
-        match digests.is_empty() {
+        if !digests.is_empty() {
+            Line::Entry(Entry::new(digests, true, name.into()))
+        } else if name.is_empty() || name.ends_with(b"/") {
             // A folder, or the attributes of all.
-            true if name.is_empty() || name.ends_with(b"/") => Line::Blank,
-            true => Line::Unread(BadLine::NoDigest),
-            false => Line::Entry(Entry::new(digests, true, name.into())),
+            Line::Blank
+        } else {
+            Line::Unread(BadLine::NoDigest)
         }
     }
 }

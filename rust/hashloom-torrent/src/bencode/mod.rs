@@ -527,31 +527,23 @@ impl<'a> Value<'a> {
 
     /// An integer's value; `None` too if it does not fit 64 bits.
     pub fn integer(&self) -> Option<i64> {
-        let digits = self.digits()?;
-        let (negative, magnitude) = match digits {
-            [b'-', rest @ ..] => (true, rest),
-            rest => (false, rest),
-        };
-        // The sum is negative, as that range reaches one further.
-        let sum =
-            magnitude.iter().try_fold(0i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
-        if negative { Some(sum) } else { sum.checked_neg() }
+        std::str::from_utf8(self.digits()?).ok()?.parse().ok()
     }
 
     /// The items of a list; empty for any other value.
     pub fn items(&self) -> Items<'a> {
-        match self.kind() {
-            Kind::List => Items { input: self.input, pos: self.start + 1, end: self.end - 1 },
-            _ => Items { input: self.input, pos: self.end, end: self.end },
-        }
+        self.children(Kind::List)
     }
 
     /// The keys and values of a dictionary, in the input's order, with duplicates; empty for any other value.
     pub fn entries(&self) -> Entries<'a> {
-        match self.kind() {
-            Kind::Dictionary => Entries(Items { input: self.input, pos: self.start + 1, end: self.end - 1 }),
-            _ => Entries(Items { input: self.input, pos: self.end, end: self.end }),
-        }
+        Entries(self.children(Kind::Dictionary))
+    }
+
+    /// What stands between the marks of a value of this kind; nothing for any other value.
+    fn children(&self, of: Kind) -> Items<'a> {
+        let pos = if self.kind() == of { self.start + 1 } else { self.end };
+        Items { input: self.input, pos, end: self.end - 1 }
     }
 
     /// Walks through a dictionary and the dictionaries in it, however deep, in one pass.

@@ -120,10 +120,6 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn push_piece(&mut self, root: &[u8]) {
-        self.pieces.extend_from_slice(root);
-    }
-
     pub(super) fn push_layer(&mut self, file: usize, root: &[u8], layer: &[u8]) {
         self.files.push((file, merkle::node(root)));
         self.pieces.extend_from_slice(layer);

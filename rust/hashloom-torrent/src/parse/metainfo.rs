@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use hashloom::Algorithm;
 use hashloom_files::merkle;
 use hashloom_files::paths::name::check_component;
 use hashloom_files::pieces::layout::{Layout, Spans};
@@ -86,8 +87,8 @@ impl Reader {
         let layout = layout.unwrap_or_else(|| Layout::new(piece_nbytes, std::mem::take(&mut self.spans)));
         let metadata = Metadata::read(&mut self, root, info);
         let torrent = Torrent {
-            info_hash_v1: (version != Version::V2).then(|| super::sha1(info.raw())),
-            info_hash_v2: (version != Version::V1).then(|| super::sha256(info.raw())),
+            info_hash_v1: (version != Version::V2).then(|| super::digest(Algorithm::Sha1, info.raw())),
+            info_hash_v2: (version != Version::V1).then(|| super::digest(Algorithm::Sha256, info.raw())),
             name: name.into(),
             layout: layout.into(),
             digests: Default::default(),

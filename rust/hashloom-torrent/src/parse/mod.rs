@@ -535,14 +535,9 @@ impl fmt::Debug for Torrent {
     }
 }
 
-fn sha256(bytes: &[u8]) -> [u8; 32] {
-    let mut digest = [0; 32];
-    digest.copy_from_slice(hash(Algorithm::Sha256, bytes).as_ref());
-    digest
-}
-
-fn sha1(bytes: &[u8]) -> [u8; 20] {
-    let mut digest = [0; 20];
-    digest.copy_from_slice(hash(Algorithm::Sha1, bytes).as_ref());
+/// A digest of an algorithm whose digests have this length.
+fn digest<const N: usize>(algorithm: Algorithm, bytes: &[u8]) -> [u8; N] {
+    let mut digest = [0; N];
+    digest.copy_from_slice(hash(algorithm, bytes).as_ref());
     digest
 }

@@ -51,11 +51,9 @@ impl Names {
 
     /// Adds a file; its path is made of the components pushed since the last file.
     pub(super) fn push(&mut self, attributes: Attributes) {
-        let flag = |set: bool, flag: u64| if set { flag } else { 0 };
-        let flags = flag(attributes.padding, PADDING)
-            | flag(attributes.symlink, SYMLINK)
-            | flag(attributes.executable, EXECUTABLE)
-            | flag(attributes.hidden, HIDDEN);
+        let Attributes { padding, symlink, executable, hidden } = attributes;
+        let flags = [(padding, PADDING), (symlink, SYMLINK), (executable, EXECUTABLE), (hidden, HIDDEN)];
+        let flags: u64 = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
         self.ends.push((self.paths.len() as u64) << 4 | flags);
     }
 

@@ -29,6 +29,16 @@ struct Folder<'a> {
     sorted: bool,
 }
 
+/// A file of the tree.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    value: Value<'a>,
+    path: &'a [u8],
+    nbytes: u64,
+    attributes: Attributes,
+    target: Option<Value<'a>>,
+}
+
 /// Largest number of pieces of a torrent without layers, as in libtorrent: a short torrent can have any number.
 const UNLAYERED_MAX: u64 = 1 << 21;
 
@@ -129,15 +139,14 @@ impl<'a> Tree<'a, '_> {
         let offset = self.end.next_multiple_of(self.piece_nbytes);
         if nbytes > 0 {
             let value = length.unwrap_or(file);
-            self.end = match offset.checked_add(nbytes).filter(|&end| end <= i64::MAX as u64) {
-                Some(end) => end,
-                None => return Err(error(value, "length", Problem::TotalOverflow)),
-            };
+            let end = offset.checked_add(nbytes).filter(|&end| end <= i64::MAX as u64);
+            self.end = end.ok_or_else(|| error(value, "length", Problem::TotalOverflow))?;
         }
+        let found = Found { value: file, path, nbytes, attributes, target };
         let index = match self.v1 {
-            None => self.add(reader, file, path, nbytes, attributes, target)?,
+            None => self.add(reader, found)?,
             Some(v1) => {
-                let index = self.compare(reader, v1, file, path, nbytes, attributes, target)?;
+                let index = self.compare(reader, v1, found)?;
                 if nbytes > 0 && v1.span(index).offset != offset {
                     let v1 = v1.span(index).offset;
                     let difference = HybridDifference::Offset { path: path.to_vec(), v1, v2: offset };
@@ -162,7 +171,7 @@ impl<'a> Tree<'a, '_> {
             return Err(error(value, "pieces root", Problem::RootNotWhole { nbytes: root.len() }));
         }
         if nbytes <= self.piece_nbytes {
-            reader.roots.push_piece(root);
+            reader.roots.pieces.extend_from_slice(root);
             return Ok(());
         }
         if self.layers.is_empty() {
@@ -187,39 +196,22 @@ impl<'a> Tree<'a, '_> {
     }
 
     /// Adds a file to a torrent that is v2 only. Returns its index.
-    fn add(
-        &mut self,
-        reader: &mut Reader,
-        file: Value<'_>,
-        path: &[u8],
-        nbytes: u64,
-        attributes: Attributes,
-        target: Option<Value<'_>>,
-    ) -> Result<usize, Error> {
-        if reader.names.nbytes() as u64 + path.len() as u64 > self.most_nbytes {
-            return Err(at(file, &tree_key(path, ""), self.expansion("the paths of the files")));
+    fn add(&mut self, reader: &mut Reader, file: Found<'_>) -> Result<usize, Error> {
+        if reader.names.nbytes() as u64 + file.path.len() as u64 > self.most_nbytes {
+            return Err(at(file.value, &tree_key(file.path, ""), self.expansion("the paths of the files")));
         }
         let index = reader.names.len();
-        reader.names.push_component(path);
-        reader.target(target, "info.file tree");
-        reader.spans.push(nbytes, false);
-        reader.names.push(attributes);
+        reader.names.push_component(file.path);
+        reader.target(file.target, "info.file tree");
+        reader.spans.push(file.nbytes, false);
+        reader.names.push(file.attributes);
         Ok(index)
     }
 
     /// Compares a file with the file of v1. Returns its index there.
-    #[allow(clippy::too_many_arguments, reason = "all that is known of one file")]
-    fn compare(
-        &mut self,
-        reader: &mut Reader,
-        v1: &Layout,
-        file: Value<'_>,
-        path: &[u8],
-        nbytes: u64,
-        attributes: Attributes,
-        target: Option<Value<'_>>,
-    ) -> Result<usize, Error> {
-        let differs = |difference: HybridDifference| Err(at(file, &tree_key(path, ""), Problem::Hybrid(difference)));
+    fn compare(&mut self, reader: &mut Reader, v1: &Layout, found: Found<'_>) -> Result<usize, Error> {
+        let Found { value, path, nbytes, attributes, target } = found;
+        let differs = |difference: HybridDifference| Err(at(value, &tree_key(path, ""), Problem::Hybrid(difference)));
         let names = &reader.names;
         let index = match self.empty.binary_search_by(|&(index, _)| names.path(index).cmp(path)) {
             Ok(found) => {
@@ -246,7 +238,7 @@ impl<'a> Tree<'a, '_> {
             return differs(HybridDifference::Length { path: path.to_vec(), v1: span.nbytes, v2: nbytes });
         }
         if there != attributes {
-            reader.add_note("info.file tree", NoteKind::OtherAttributes { offset: file.span().start });
+            reader.add_note("info.file tree", NoteKind::OtherAttributes { offset: value.span().start });
         }
         Ok(index)
     }
@@ -256,15 +248,11 @@ impl<'a> Tree<'a, '_> {
     fn check_distinct(&self, folder: Value<'_>, path: &[u8]) -> Result<(), Error> {
         let mut keys: Vec<(&[u8], usize)> = folder.entries().map(|entry| (entry.key, entry.offset)).collect();
         keys.sort_unstable();
-        match keys.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            None => Ok(()),
-            Some(pair) => {
-                let mut path = path.to_vec();
-                join(&mut path, pair[1].0);
-                let key = tree_key(&path, "");
-                Err(Error { problem: Problem::TwiceInTree { path }, key, offset: pair[1].1 })
-            }
-        }
+        let Some(pair) = keys.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
+        let mut path = path.to_vec();
+        join(&mut path, pair[1].0);
+        let key = tree_key(&path, "");
+        Err(Error { problem: Problem::TwiceInTree { path }, key, offset: pair[1].1 })
     }
 
     /// Makes the checks that need all files.
@@ -286,10 +274,7 @@ impl<'a> Tree<'a, '_> {
                 }
             }
         };
-        match problem {
-            Some(problem) => Err(at(tree, "info.file tree", problem)),
-            None => Ok(()),
-        }
+        problem.map_or(Ok(()), |problem| Err(at(tree, "info.file tree", problem)))
     }
 
     fn expansion(&self, what: &'static str) -> Problem {

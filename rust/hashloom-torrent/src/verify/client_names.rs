@@ -177,15 +177,12 @@ fn code_point(bytes: &[u8]) -> (Option<char>, usize) {
 }
 
 fn libtorrent(name: &[u8], is_2_1: bool) -> Option<Vec<u8>> {
-    let is_left_out = |point: char| {
-        let point = u32::from(point);
-        let is_direction = (0x200e..=0x200f).contains(&point) || (0x202a..=0x202e).contains(&point);
-        let is_invisible = point == 0x61c
-            || (0x200b..=0x200d).contains(&point)
-            || (0x2060..=0x2064).contains(&point)
-            || (0x2066..=0x2069).contains(&point)
-            || point == 0xfeff;
-        is_direction || is_2_1 && is_invisible || point == u32::from('\\')
+    let is_left_out = |point: char| match point {
+        '\\' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
+        // What cannot be seen.
+        '\u{61c}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' => is_2_1,
+        '\u{2066}'..='\u{2069}' | '\u{feff}' => is_2_1,
+        _ => false,
     };
     let is_replaced = |point: char| point < ' ' || is_2_1 && ('\x7f'..='\u{9f}').contains(&point);
     let (mut out, mut at, mut ndots, mut has_extension) = (Vec::new(), 0, 0, false);
@@ -209,11 +206,7 @@ fn libtorrent(name: &[u8], is_2_1: bool) -> Option<Vec<u8>> {
         }
         at += nbytes;
     }
-    match ndots == out.len() && ndots <= 2 {
-        true if is_2_1 => Some(b"_".to_vec()),
-        true => None,
-        false => Some(out),
-    }
+    if ndots != out.len() || ndots > 2 { Some(out) } else { is_2_1.then(|| b"_".to_vec()) }
 }
 
 const DEVICES: [&[u8]; 22] = [

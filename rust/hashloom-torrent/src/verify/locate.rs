@@ -95,21 +95,9 @@ impl From<PathBuf> for Location {
     }
 }
 
-impl From<&Path> for Location {
-    fn from(path: &Path) -> Location {
-        path.to_owned().into()
-    }
-}
-
-impl From<&PathBuf> for Location {
-    fn from(path: &PathBuf) -> Location {
-        path.clone().into()
-    }
-}
-
-impl From<&str> for Location {
-    fn from(path: &str) -> Location {
-        PathBuf::from(path).into()
+impl<P: AsRef<Path> + ?Sized> From<&P> for Location {
+    fn from(path: &P) -> Location {
+        path.as_ref().to_owned().into()
     }
 }
 
@@ -273,11 +261,8 @@ pub fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Resu
     }
     let place = Place::Folder(cache.root(path)?);
     let name = folder_name(torrent, path);
-    let prefix = match torrent.is_single_file() || by_name(torrent, path, &path.join(&name)) {
-        _ if torrent.is_single_file() => PathBuf::new(),
-        true => name.clone(),
-        false => PathBuf::new(),
-    };
+    let has_folder = !torrent.is_single_file() && by_name(torrent, path, &path.join(&name));
+    let prefix = if has_folder { name } else { PathBuf::new() };
     let mut paths = Paths::new(path, prefix, BTreeMap::new());
     let is_there = |file: usize, given: &Path| {
         given.is_absolute() || seems_present(path, given) || !seems_present(path, &paths.own(torrent, file))

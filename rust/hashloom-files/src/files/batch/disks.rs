@@ -191,15 +191,14 @@ impl Disks {
         device
     }
 
-    /// The place of a request's file on a disk that seeks. Returns the request if it is not to be parked.
-    pub(super) fn to_park(&self, number: u64, request: Request) -> Result<ToPark, Request> {
+    /// Gathers a request for a disk that seeks. Others come back.
+    pub(super) fn gather(&self, number: u64, request: Request, gathered: &mut Vec<ToPark>) -> Option<(u64, Request)> {
         let metadata = request.source.path().and_then(|path| path.metadata().ok());
         let place = metadata.filter(|metadata| metadata.is_file()).and_then(|metadata| place(&metadata));
         let found = place.and_then(|(disk, inode, nbytes)| Some((*lock(&self.known).get(&disk)?, inode, nbytes)));
-        match found {
-            Some((device, inode, nbytes)) => Ok(ToPark { device, inode, nbytes, number, request }),
-            None => Err(request),
-        }
+        let Some((device, inode, nbytes)) = found else { return Some((number, request)) };
+        gathered.push(ToPark { device, inode, nbytes, number, request });
+        None
     }
 
     /// Whether requests should be gathered on.
@@ -408,13 +407,12 @@ impl Disks {
 
 impl Default for Parked {
     fn default() -> Parked {
-        let (requests, long) = (BTreeMap::new(), VecDeque::new());
         let open_max = (open_max() / nreaders().max(1)).clamp(1, SHORT_MAX);
         Parked {
-            requests,
+            requests: BTreeMap::new(),
             last: (0, 0),
             turned: Instant::now(),
-            long,
+            long: VecDeque::new(),
             is_opening: false,
             open_max,
             seeks: true,
@@ -638,13 +636,14 @@ mod tests {
         let disks = disks(device, 1);
         let file = tempfile::NamedTempFile::new().unwrap();
         let name = file.path().to_str().unwrap();
-        assert!(disks.to_park(0, request(name)).is_err(), "the disk is not known");
+        let mut gathered = Vec::new();
+        assert!(disks.gather(0, request(name), &mut gathered).is_some(), "the disk is not known");
         file.as_file().set_len(9).unwrap();
         let stamp = Stamp::of_file(file.as_file()).unwrap().unwrap();
         assert!(disks.device_for_readers(file.as_file(), 0, &stamp).is_some());
-        assert!(disks.to_park(1, request("/no/such/file")).is_err());
-        assert!(disks.to_park(2, request("/")).is_err());
-        let mut gathered = vec![disks.to_park(3, request(name)).ok().unwrap()];
+        assert!(disks.gather(1, request("/no/such/file"), &mut gathered).is_some());
+        assert!(disks.gather(2, request("/"), &mut gathered).is_some() && gathered.is_empty());
+        assert!(disks.gather(3, request(name), &mut gathered).is_none() && gathered.len() == 1);
         disks.park(&mut gathered);
         assert!(disks.is_busy() && gathered.is_empty() && !disks.has_next(true));
         // Where no heads move, the order is that of the requests.
@@ -661,7 +660,7 @@ mod tests {
         assert_eq!(keys[1..], [(0, 6), (0, 7)]);
         disks.readers.end();
         assert!(disks.has_next(true), "without readers the threads read");
-        gathered.push(disks.to_park(4, request(name)).ok().unwrap());
+        assert!(disks.gather(4, request(name), &mut gathered).is_none() && gathered.len() == 1);
         disks.park(&mut gathered);
         assert!(!disks.are_watched());
         // A request that no reader had is taken apart from a request that a reader has left.

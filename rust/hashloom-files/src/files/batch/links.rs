@@ -20,7 +20,7 @@ use super::Lane;
 use crate::files::request::{Method, Request};
 use crate::files::source::Source;
 use crate::lanes::Form;
-use crate::read::evidence::Before;
+use crate::read::evidence::Noted;
 use crate::run::lock;
 
 /// Shorter files are read for each name.
@@ -42,7 +42,7 @@ enum LinkState {
 /// The digests of a file.
 pub(super) struct Content {
     /// The file before it was read, and unchanged since.
-    pub(super) before: Before,
+    pub(super) before: Noted,
     pub(super) methods: Arc<[Method]>,
     pub(super) digests: Vec<Hash>,
 }

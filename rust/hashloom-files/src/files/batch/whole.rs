@@ -21,7 +21,7 @@ use crate::files::source::{Source, read_from, stdin};
 use crate::lanes::{Chunk, Fetched, Message, Part, Places, State};
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::direct::{Window, uncached};
-use crate::read::evidence::{self, Before};
+use crate::read::evidence::{self, Noted};
 use crate::read::open::{read_at, read_at_once};
 use crate::read::ring::FirstRead;
 use crate::read::stamp::{READINGS_MAX, Stamp, Verdict, is_made_while_read};
@@ -47,7 +47,7 @@ pub(super) struct Whole {
     /// For a file that is read from its disk alone.
     window: Option<Window>,
     /// For a regular file, its state before it was read.
-    before: Option<Before>,
+    before: Option<Noted>,
     /// End of the bytes that the disk was asked for ahead.
     asked: u64,
     /// For a long file that readers read.
@@ -374,7 +374,7 @@ impl Whole {
             }
             self.window = Some(Window::default());
         }
-        let looked = self.input.with_file(|file| Before::of(file, options.is_noting()));
+        let looked = self.input.with_file(|file| Noted::before_reading(file, options.is_noting()));
         self.before = looked.transpose().map_err(unread)?.flatten();
         Ok(())
     }
@@ -460,7 +460,7 @@ impl Lane {
     pub(super) fn know_from(&mut self, content: &Content) {
         // Whoever had the file open for writing when it was read may have gone.
         let doubt = self.message.before.and_then(|before| before.doubt).or(content.before.doubt);
-        self.message.before = self.message.before.map(|before| Before { doubt, ..before });
+        self.message.before = self.message.before.map(|before| Noted { doubt, ..before });
         self.set_digests(content.digests.clone(), content.before.stamp.nbytes);
     }
 
