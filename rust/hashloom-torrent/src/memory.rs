@@ -27,7 +27,7 @@ pub struct PieceDigests {
 /// Memory hardly grows with the length of a piece: by 8 bytes for each MiB, for v2.
 ///
 /// ```
-/// use hashloom_torrent::{Pieces, Torrent};
+/// use hashloom_torrent::{PieceDigests, Pieces, Torrent};
 ///
 /// let mut bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:".to_vec();
 /// bytes.extend_from_slice(hashloom::hash(hashloom::Algorithm::Sha1, b"abc").as_ref());
@@ -36,6 +36,9 @@ pub struct PieceDigests {
 /// let mut pieces = Pieces::new(&torrent, &[0]);
 /// pieces.update(&[b"abc"]);
 /// assert_eq!(pieces.finish(), [true]);
+///
+/// let short: Vec<PieceDigests> = Pieces::new(&torrent, &[0]).digests();
+/// assert_eq!(short, [PieceDigests::default()]); // no byte of the piece has come
 /// # Ok::<(), hashloom_torrent::Error>(())
 /// ```
 #[derive(Debug)]

@@ -268,6 +268,23 @@ pub fn verify_many<H, T, I>(
 /// called for verdicts that [were known before](Check::known). It is called again with
 /// [`Unchecked`](PieceState::Unchecked) where a verdict, also one that was known, is taken back as a file of the piece
 /// has changed since; then once more with the new one, or with [`Unstable`](PieceState::Unstable).
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use hashloom_files::run::Options;
+/// use hashloom_torrent::{Check, PieceState, Torrent, verify_pieces};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("abc.txt"), "abc")?;
+/// let bytes = b"d4:infod6:lengthi3e4:name7:abc.txt12:piece lengthi16384e6:pieces20:01234567890123456789ee";
+/// let torrent = Torrent::parse(bytes)?;
+/// let verdicts = Mutex::new(Vec::new());
+/// let on_piece = |_: &Torrent, piece, state| verdicts.lock().unwrap().push((piece, state));
+/// verify_pieces([Check::new(&torrent, folder.path())], &Options::new(), on_piece, |_, _| {});
+/// assert_eq!(verdicts.into_inner()?, [(0, PieceState::Bad)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn verify_pieces<H, T, I>(
     checks: I,
     options: &Options,
