@@ -188,6 +188,12 @@ def get(url, data=None, headers=None):
         return None
 
 
+def read_json(answer):
+    """Reads a client's answer. Transmission 4.1 writes the bytes of names as they are, UTF-8 or not, and control
+    characters among them."""
+    return json.loads(answer.decode(errors="surrogateescape"), strict=False)
+
+
 class Daemon:
     """A client in a process of its own, with a folder for all its files."""
 
@@ -267,7 +273,7 @@ WebUI\\UseUPnP=false
         return self.api("app/version")
 
     def info(self, content):
-        torrents = json.loads(self.api(f"torrents/info?hashes={content.hash}") or "[]")
+        torrents = read_json(self.api(f"torrents/info?hashes={content.hash}") or b"[]")
         return torrents[0] if torrents else None
 
     def state(self, content):
@@ -285,7 +291,7 @@ WebUI\\UseUPnP=false
             return info
 
         info = wait(f"{self.name} has {content.name}", poll)
-        pieces = json.loads(self.api(f"torrents/pieceStates?hash={content.hash}"))
+        pieces = read_json(self.api(f"torrents/pieceStates?hash={content.hash}"))
         return info["state"], [int(piece == 2) for piece in pieces], bool(checking)
 
     def expect(self, content, pieces, what):
@@ -369,8 +375,7 @@ class Transmission(Daemon):
             return None
         data = json.dumps({"method": method, "arguments": arguments}).encode()
         answer = get(url, data, {"X-Transmission-Session-Id": word})
-        # Version 4.1 writes the bytes of names as they are.
-        return answer and json.loads(answer.decode(errors="surrogateescape"))["arguments"]
+        return answer and read_json(answer)["arguments"]
 
     def answers(self):
         return self.rpc("session-get")

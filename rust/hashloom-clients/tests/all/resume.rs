@@ -242,6 +242,10 @@ fn what_clients_say_is_read() {
     assert_eq!(have(b"d8:progressdee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd6:blocks3:allee"), Ok(vec![0, 1, 2, 3, 4]));
     assert_eq!(have(b"d8:progressd6:blocks2:\xdf\xc0ee"), Ok(vec![0, 2, 3, 4]), "half of piece 1");
+    // Transmission 4 ends the bits after the last one that is set.
+    assert_eq!(have(b"d8:progressd6:blocks1:\xf3ee"), Ok(vec![0, 1, 3]));
+    assert_eq!(have(b"d8:progressd6:blocks1:\x01ee"), Ok(vec![]), "half of piece 3");
+    assert_eq!(have(b"d8:progressd6:blocks0:ee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd12:time-checkedli1eli1ei0ei1eei0ei0ei0eeee"), Ok(vec![]));
     assert_eq!(have(&[0xa8]), Ok(vec![0, 2, 4]));
     // A bitfield of 16 pieces that is also bencode.
