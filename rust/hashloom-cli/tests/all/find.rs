@@ -124,12 +124,17 @@ fn equal_files_are_named_and_one_file_counts_once() {
     fs::copy(pool.path("pool/deep/4"), pool.path("pool/album/d/e")).unwrap();
     fs::hard_link(pool.path("pool/5"), pool.path("pool/6")).unwrap();
     let output = pool.run("find", &["v2.torrent", "--in", "pool"]).done();
-    // The one with the torrent's name comes first.
+    // The one with the torrent's name comes first, and the other is not compared.
     output.begins("whole      v2.torrent  6 files, ").has("\n  found     f  at pool/5\n");
-    output.has("\n  found     d/e  at pool/album/d/e, 1 other begins alike\n");
+    output.has("\n  found     d/e  at pool/album/d/e\n");
+    // As the first is wrong, the others are compared.
+    pool.write_changed(3, 0, "pool/album/d/e");
+    fs::copy(pool.path("pool/deep/4"), pool.path("pool/deep/5")).unwrap();
+    let output = pool.run("find", &["v2.torrent", "--in", "pool"]).done();
+    output.has("\n  found     d/e  at pool/deep/4, 1 other begins alike\n");
     let output = pool.run("find", &["v2.torrent", "--in", "pool", "--json"]).done();
     let object: Value = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!(object["files"][3]["others"], json!([{"path": "pool/deep/4"}]));
+    assert_eq!(object["files"][3]["others"], json!([{"path": "pool/deep/5"}]));
     assert_eq!((&object["whole"], &object["errors"]), (&json!(true), &json!([])));
 }
 
