@@ -76,9 +76,9 @@ How a file is found:
   are one candidate.
 
 Bytes read:
-  Those of the torrents if names fit; else at most those of the candidates once
-  and those of the torrents twice, for each 262144 candidates of the torrents'
-  files, unless files begin alike.
+  Those of the torrents if names fit; else those of the candidates once, twice
+  if they begin alike, and those of the torrents once or twice, for each 262144
+  candidates of the torrents' files.
 
 States of a file:
   found      all its pieces are right

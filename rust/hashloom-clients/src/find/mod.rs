@@ -35,7 +35,7 @@ use hashloom_torrent::{FileTrouble, PieceState, Torrent};
 use combine::{Combine, combine_all};
 use index::FITS;
 use probe::{Ended, Goal, Probe, run_probes};
-use sweep::{Answer, Ask, Memory, Place, sweep};
+use sweep::{Answer, Ask, Memory, Place, What, sweep};
 
 pub use index::{Index, Lengths};
 
@@ -125,6 +125,8 @@ struct Wanted {
     is_first_tried: bool,
     /// Number of candidates that are read whole in the next round.
     nnext: usize,
+    /// Number of pieces that sweeps have compared of all candidates that are left.
+    nswept: usize,
     /// Number of files of this length.
     count: usize,
 }
@@ -182,6 +184,29 @@ struct Round {
     asks: Vec<Ask>,
     /// Torrents, and their shared pieces for which combinations are to be tried.
     combine: Vec<(usize, usize)>,
+}
+
+impl Round {
+    /// Asks whether candidates of a file have these of its own pieces.
+    fn ask(
+        &mut self,
+        hunt: usize,
+        (file, wanted): (usize, &Wanted),
+        torrent: &Torrent,
+        candidates: &[usize],
+        pieces: Range<usize>,
+    ) {
+        // Of a v2 file without a layer, one place is the whole file.
+        let is_whole = torrent.has_unknown_root(wanted.own.start) && torrent.digests().is_empty();
+        for piece in pieces.map(|piece| wanted.own.start + piece).take(if is_whole { 1 } else { usize::MAX }) {
+            let place = Place::piece(torrent, file, piece);
+            let ask = |&candidate: &usize| {
+                let (entry, what) = (wanted.candidates[candidate].entry, What::Piece(piece));
+                Ask { entry, place: place.clone(), hunt, file, candidate, what }
+            };
+            self.asks.extend(candidates.iter().map(ask));
+        }
+    }
 }
 
 /// Finds the files of torrents in an index. `report` gets each torrent with its tag and findings, in order. A few
@@ -305,7 +330,7 @@ impl<T> Hunt<T> {
             };
             let candidate = |entry| Candidate { entry, state, is_begun: false, look: None };
             let candidates = entries.into_iter().map(candidate).collect();
-            Wanted { own, candidates, is_first_tried, nnext: 1, count }
+            Wanted { own, candidates, is_first_tried, nnext: 1, nswept: 0, count }
         };
         let files = (0..torrent.file_count()).map(wanted).collect();
         Hunt { torrent, tag, files, shared, troubles: BTreeMap::new(), changed: BTreeSet::new(), gave_up }
@@ -331,12 +356,16 @@ impl<T> Hunt<T> {
             if std::mem::take(&mut file.is_first_tried) && new.first() == Some(&0) {
                 probes.push((0, file.own.start..file.own.start + 1, Goal::First));
             } else if !new.is_empty() && (begin.is_empty() || is_open.contains(&index)) {
-                let place = Place::first(&self.torrent, index, file.own.start);
-                let ask = |candidate: usize| {
-                    let entry = file.candidates[candidate].entry;
-                    Ask { entry, place: place.clone(), hunt, file: index, candidate, shared: None }
-                };
-                round.asks.extend(new.into_iter().map(ask));
+                round.ask(hunt, (index, file), &self.torrent, &new, 0..1);
+                file.nswept = 1;
+            } else if begin.len() > 1
+                && (file.nnext > 1 || is_open.contains(&index))
+                && (1..file.own.len()).contains(&file.nswept)
+            {
+                // Many begin alike: twice as many pieces are compared each time, still with one read for all files.
+                let pieces = file.nswept..file.own.len().min(2 * file.nswept + 1);
+                file.nswept = pieces.end;
+                round.ask(hunt, (index, file), &self.torrent, &begin, pieces);
             } else {
                 let count = if is_open.contains(&index) { begin.len() } else { file.nnext };
                 for candidate in begin.into_iter().take(count) {
@@ -366,7 +395,8 @@ impl<T> Hunt<T> {
                         let place = Place::part(bytes);
                         let ask = |candidate: usize| {
                             let entry = self.files[file].candidates[candidate].entry;
-                            Ask { entry, place: place.clone(), hunt, file, candidate, shared: Some(number) }
+                            let what = What::Shared(number);
+                            Ask { entry, place: place.clone(), hunt, file, candidate, what }
                         };
                         round.asks.extend(self.files[file].right().map(ask));
                     }
@@ -414,16 +444,19 @@ impl<T> Hunt<T> {
     }
 
     /// Takes the answer of a sweep.
-    fn settle_answer(&mut self, Ask { entry, file, candidate, shared, .. }: Ask, answer: Answer) {
-        let (wanted, step) = (&mut self.files[file], shared.map(|shared| &mut self.shared[shared].step));
-        let candidate_state = &mut wanted.candidates[candidate].state;
-        match (answer, step) {
-            (Answer::Found(found), None) => {
-                let is_right = found.is_first(&self.torrent, file, wanted.own.start);
-                *candidate_state = if is_right { State::Begins } else { State::Wrong };
+    fn settle_answer(&mut self, Ask { entry, file, candidate, what, .. }: Ask, answer: Answer) {
+        let candidate_state = &mut self.files[file].candidates[candidate].state;
+        match (answer, what) {
+            (Answer::Found(found), What::Piece(piece)) => match found.is_right(&self.torrent, file, piece) {
+                true if *candidate_state == State::New => *candidate_state = State::Begins,
+                true => {}
+                false => *candidate_state = State::Wrong,
+            },
+            (Answer::Found(found), What::Shared(shared)) => {
+                if let Step::Digests(alike) = &mut self.shared[shared].step {
+                    alike.insert((file, candidate), found.sha1);
+                }
             }
-            (Answer::Found(found), Some(Step::Digests(alike))) => drop(alike.insert((file, candidate), found.sha1)),
-            (Answer::Found(_), Some(_)) => {}
             (Answer::Changed, _) => {
                 *candidate_state = State::Wrong;
                 self.changed.insert(entry);

@@ -51,8 +51,8 @@ struct Bytes {
 }
 
 impl Place {
-    /// The first piece that lies wholly in a file; all of a v2 file whose piece layer is unknown.
-    pub(super) fn first(torrent: &Torrent, file: usize, piece: usize) -> Place {
+    /// A piece that lies wholly in a file; all of a v2 file whose piece layer is unknown.
+    pub(super) fn piece(torrent: &Torrent, file: usize, piece: usize) -> Place {
         let (has_sha1, is_unknown) = (!torrent.digests().is_empty(), torrent.has_unknown_root(piece));
         let file = torrent.file(file);
         if is_unknown && !has_sha1 {
@@ -84,8 +84,16 @@ pub(super) struct Ask {
     pub(super) hunt: usize,
     pub(super) file: usize,
     pub(super) candidate: usize,
-    /// The shared piece that the place is a part of; `None` for the first piece of a file.
-    pub(super) shared: Option<usize>,
+    pub(super) what: What,
+}
+
+/// What a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// A piece that lies wholly in the file.
+    Piece(usize),
+    /// The file's part of a shared piece, of which this is the number.
+    Shared(usize),
 }
 
 /// The digests of a place.
@@ -96,8 +104,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Whether these are the digests of the first piece of a file.
-    pub(super) fn is_first(&self, torrent: &Torrent, file: usize, piece: usize) -> bool {
+    /// Whether these are the digests of a piece of a file.
+    pub(super) fn is_right(&self, torrent: &Torrent, file: usize, piece: usize) -> bool {
         match torrent.verdict(piece, &self.sha1, &self.root) {
             PieceState::Unchecked => torrent.file(file).root == Some(&self.root[..]),
             state => state == PieceState::Have,
@@ -239,8 +247,11 @@ fn hash_places(
     if before.is_none_or(|stamp| stamp.nbytes != nbytes) {
         return Err(Fault::Changed);
     }
-    let kept =
-        if asks.iter().any(|ask| ask.shared.is_some()) { memory.keep(&file, asks[0].entry, nbytes) } else { None };
+    let kept = if asks.iter().any(|ask| matches!(ask.what, What::Shared(_))) {
+        memory.keep(&file, asks[0].entry, nbytes)
+    } else {
+        None
+    };
     // Equal places are hashed once.
     let places: Vec<&Place> = {
         let mut places: Vec<&Place> = asks.iter().map(|ask| &ask.place).collect();
@@ -305,7 +316,11 @@ impl<'a> Hashers<'a> {
         for place in self.places.iter().filter(|place| place.bytes.end > at) {
             let begin = place.bytes.start.max(at);
             match start {
-                None => (start, self.end) = (Some(begin), place.bytes.end),
+                None => {
+                    let has_tree = self.places.iter().any(|place| place.levels.is_some());
+                    let begin = if has_tree { at.max(begin - begin % BLOCK_NBYTES) } else { begin };
+                    (start, self.end) = (Some(begin), place.bytes.end);
+                }
                 Some(_) if begin <= self.end => self.end = self.end.max(place.bytes.end),
                 Some(_) => break,
             }
@@ -324,7 +339,7 @@ impl<'a> Hashers<'a> {
             self.places.iter().map(|place| if place.has_sha1 { part(place) } else { &[] }).collect();
         update_many(&mut self.sha1, &parts);
         for (place, tree) in self.places.iter().zip(&mut self.trees).filter(|(place, _)| place.levels.is_some()) {
-            // Such a place begins with the file, and reads begin at multiples of a block.
+            // Such a place begins at a multiple of a block, and so do reads.
             let blocks: Vec<&[u8]> = part(place).chunks(BLOCK_NBYTES as usize).collect();
             let mut leaves = vec![0; blocks.len() * NODE_NBYTES];
             hash_many(Algorithm::Sha256, &blocks, &mut leaves);
@@ -384,15 +399,21 @@ mod tests {
             levels: Some(merkle::height(nbytes)),
         };
         places.extend([whole(20_000), whole(40_000)]);
-        let ask =
-            |(candidate, place): (usize, Place)| Ask { entry: 0, place, hunt: 0, file: 0, candidate, shared: None };
+        let ask = |(candidate, place): (usize, Place)| Ask {
+            entry: 0,
+            place,
+            hunt: 0,
+            file: 0,
+            candidate,
+            what: What::Piece(0),
+        };
         let asks = places.iter().cloned().enumerate().map(ask).collect();
         let nread = std::sync::atomic::AtomicU64::new(0);
         let count = |nbytes| {
             nread.fetch_add(nbytes, Ordering::Relaxed);
         };
         let answers = sweep(asks, &index, &Memory::default(), &Options::new().threads(2), &count);
-        assert_eq!((answers.len(), nread.into_inner()), (7, 1_500_001 + 100_000));
+        assert_eq!((answers.len(), nread.into_inner()), (7, 1_500_001 + 3_300_000 - 195 * 16384));
         for (ask, answer) in answers {
             let Answer::Found(found) = answer else { panic!("{answer:?}") };
             let Place { bytes: Bytes { start, end }, zeros, levels, .. } = places[ask.candidate].clone();

@@ -158,3 +158,25 @@ fn one_candidate_of_many_files_is_not_read_for_each() {
         assert!(nread <= 3 * VOLUME as u64, "{nread}");
     }
 }
+
+/// Files that begin alike are told apart by one read, too.
+#[test]
+fn files_that_begin_alike_are_not_read_for_each() {
+    const COUNT: u64 = 24;
+    let start = noise(9 * PIECE, 1);
+    let file = |number: u64| {
+        let end = noise(2 * PIECE + 77, 2 + number);
+        content(&format!("{number}"), [&start[..], &end].concat())
+    };
+    let all: Vec<Content> = (0..2 * COUNT).map(file).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for file in &all {
+        fs::write(folder.path().join(format!("{:?}", &sha1(&file.bytes)[..4])), &file.bytes).unwrap();
+    }
+    let library: u64 = all.iter().map(|file| file.bytes.len() as u64).sum();
+    for make in [folder_torrent, v2_torrent] {
+        let (found, nread) = found_in(folder.path(), &[make("album", &all[..COUNT as usize], PIECE)]);
+        assert!(found[0].is_whole());
+        assert!(nread <= 3 * library, "{nread} of {library}");
+    }
+}
