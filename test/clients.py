@@ -720,6 +720,34 @@ def check_transmission(folder):
               for piece in content.pieces_of(file, len(data) - 1, len(data))}
     with client:
         client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "padded")
+    # A wrong padding file is not claimed, and not replaced; once it is away, all are made.
+    pads = content.path(".pad")
+    pads.mkdir()
+    wrong = pads / str(-len(content.files["a.bin"]) % PIECE)
+    wrong.write_bytes(bytes(int(wrong.name) - 1) + b"x")
+    told = hashloom.verify(content, "--transmission", client.resume_file(content))
+    expect(f"Transmission, wrong padding: a note: {told}", "missing or not of zeros" in told, True)
+    with client:
+        client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "wrong padding")
+    hashloom.verify(content, "--transmission", client.resume_file(content), "--padding-files", status=2)
+    wrong.unlink()
+    hashloom.verify(content, "--transmission", client.resume_file(content), "--padding-files")
+    with client:
+        client.expect(content, [1] * content.piece_count, "padding files made")
+        is_new = not client.rpc("session-get")["version"].startswith("3.")
+    # Version 3.00 refuses hybrid torrents.
+    for number, is_made in enumerate([False, True] if is_new else []):
+        place = folder / f"hybrid {number}"
+        place.mkdir()
+        client = Transmission(place)
+        content = Content(place / "downloads", f"hybrid {number}", seed=4, version="hybrid")
+        content.hash, _ = torrents.info_hashes(lt.torrent_info(lt.bdecode(content.torrent)))
+        client.put(content)
+        hashloom.verify(content, "--transmission", client.resume_folder(), *["--padding-files"] * is_made)
+        padded = {piece for file, data in content.files.items() if len(data) % PIECE and not is_made
+                  for piece in content.pieces_of(file, len(data) - 1, len(data))}
+        with client:
+            client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], content.name)
     # Transmission checks a file that was changed after the check again, piece by piece, before a peer gets any of it.
     (folder / "later").mkdir()
     client = Transmission(folder / "later")

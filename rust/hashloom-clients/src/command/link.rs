@@ -23,6 +23,7 @@ use hashloom_frame::units::plural;
 use hashloom_torrent::{Check, Location, PieceState, Report, Torrent, verify_many};
 
 use super::find::{Json, Search, print_json, print_text};
+use super::padding::make_folders;
 use super::resume_files::{Targets, Written};
 use super::verify_json::WrittenJson;
 use crate::{Finding, Findings};
@@ -79,7 +80,8 @@ What is made:
 Clients:
   With --libtorrent or --transmission the resume files of linked torrents are
   written as by hashloom torrent verify. The content was compared already, and
-  only copies are read again.
+  only copies are read again. --padding-files makes a torrent's padding, which
+  Transmission 4, rTorrent and aria2 take for files.
 
 Exit status:
   0    every torrent was linked
@@ -142,7 +144,7 @@ pub fn run(arguments: &Link) -> Result<u8, String> {
             if let Some(path) = &path {
                 writeln!(out, "  at        {}", display(path))?;
             }
-            for Written { what, path, nbytes, note } in &written {
+            for Written { what, path, nbytes, note, .. } in &written {
                 writeln!(out, "  written   the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
                 note.iter().try_for_each(|note| writeln!(out, "  note      {note}"))?;
             }
@@ -202,7 +204,7 @@ impl Linker<'_> {
             if !matches!(one, Finding::Found { .. } | Finding::Empty) {
                 continue;
             }
-            let path = self.folder(inner, made)?.join(name);
+            let path = make_folders(&self.root, inner, "of --to", &mut made.folders)?.join(name);
             match one {
                 Finding::Found { path: source, stamp, .. } => {
                     self.make_file(source, stamp, &path, made)?;
@@ -216,27 +218,6 @@ impl Linker<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Makes the folders of a file. Returns the folder without links; links that lead out of `--to` are not followed.
-    fn folder(&self, inner: &Path, made: &mut Made) -> Result<PathBuf, String> {
-        let mut folder = self.root.clone();
-        for name in inner {
-            folder.push(name);
-            match fs::create_dir(&folder) {
-                Ok(()) => made.folders.push(folder.clone()),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let target = folder.canonicalize().map_err(|error| failed(&folder, &error))?;
-                    if !target.starts_with(&self.root) {
-                        let why = "a symbolic link leads out of the folder of --to, to";
-                        return Err(format!("{}: {why} {}", display(&folder), display(&target)));
-                    }
-                    folder = target;
-                }
-                Err(error) => return Err(failed(&folder, &error)),
-            }
-        }
-        Ok(folder)
     }
 
     fn make_file(&mut self, source: &Path, stamp: &Stamp, path: &Path, made: &mut Made) -> Result<(), String> {

@@ -172,8 +172,8 @@ impl Memory {
     }
 }
 
-/// Answers questions. Each file is read once, on the threads of `options`; `read` gets the number of bytes of each read.
-/// Of a cancelled run, some answers are missing.
+/// Answers questions. Each file is read once, on the threads of `options`; `read` gets the number of bytes of each
+/// read. Of a cancelled run, some answers are missing.
 pub(super) fn sweep(
     mut asks: Vec<Ask>,
     index: &Index,

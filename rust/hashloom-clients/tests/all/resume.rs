@@ -91,6 +91,12 @@ fn a_piece_is_not_claimed_whose_files_are_not_there() {
     // The padding file is not on disk, and Transmission would have to send a piece of it.
     assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3, 4]);
     assert_eq!(have(Format::Transmission), [0, 1, 3, 4]);
+    fs::create_dir(example.file(".pad")).unwrap();
+    for (padding, is_claimed) in [(vec![0; 100], true), (vec![0; 99], false), (vec![1; 100], false)] {
+        fs::write(example.file(".pad/100"), padding).unwrap();
+        assert_eq!(have(Format::Transmission).contains(&2), is_claimed);
+        assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3, 4], "libtorrent does not look at it");
+    }
     fs::write(example.file("d"), vec![0; PIECE]).unwrap();
     assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3], "the last piece lies behind the end");
     fs::remove_file(example.file("a")).unwrap();
