@@ -528,6 +528,17 @@ impl Plan {
         &self.left_out
     }
 
+    /// Whether the torrent has padding files, which some clients take for files of the content.
+    pub(crate) fn has_padding(&self) -> bool {
+        (0..self.entries.len()).any(|index| self.padding_after(index) > 0)
+    }
+
+    /// Makes the torrent one of v1, without padding, in pieces of this length.
+    pub(crate) fn make_v1(&mut self, piece_nbytes: u64) -> Result<(), CreateError> {
+        (self.builder.version, self.padded) = (Version::V1, false);
+        self.set_piece_nbytes(piece_nbytes)
+    }
+
     /// Bytes of padding after a file.
     fn padding_after(&self, index: usize) -> u64 {
         let nbytes = self.entries[index].nbytes;
