@@ -192,7 +192,7 @@ pub struct Create {
 const HELP: &str = "\
 Which files:
   All files below PATH, hidden ones too, in the order of the bytes of their
-  paths, folder by folder. Globs are those of .gitignore: *.log matches at any
+  paths; folder by folder in version 2 and hybrids. Globs are those of .gitignore: *.log matches at any
   depth, /extras/ only a folder in PATH itself, music/** everything below music.
   A PATH that is a file is matched by its name. A torrent does not record empty
   folders. Sockets, FIFOs and devices are an error unless excluded.
