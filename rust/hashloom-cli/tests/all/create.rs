@@ -547,6 +547,32 @@ mod unix {
     }
 }
 
+/// The object has what is known before anything is read, with the values of the torrent that is made then.
+#[test]
+fn a_dry_run_has_json() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("album")).unwrap();
+    for (name, nbytes) in [("a", 20_000), ("b", 5), ("Thumbs.db", 1)] {
+        fs::write(folder.path().join("album").join(name), vec![1; nbytes]).unwrap();
+    }
+    let object = |more: &[&str]| -> Value {
+        let output = run(folder.path(), &[&["torrent", "create", "album", "--json"], more].concat()).done();
+        serde_json::from_str(stdout(&output)).unwrap()
+    };
+    let planned = object(&["--dry-run"]);
+    assert_eq!(names(folder.path()), ["album"]);
+    let made = object(&[]);
+    assert_eq!((&planned["dry_run"], &planned["left_out"]), (&json!(true), &json!(["Thumbs.db"])));
+    for (key, value) in
+        planned.as_object().unwrap().iter().filter(|(key, _)| !["torrent", "dry_run"].contains(&&key[..]))
+    {
+        assert_eq!(value, &made[key], "{key}");
+    }
+    for (key, value) in planned["torrent"].as_object().unwrap() {
+        assert_eq!(value, &made["torrent"][key], "{key}");
+    }
+}
+
 /// Many clients take padding for files, so a torrent that would need it is of version 1.
 #[test]
 fn a_torrent_is_hybrid_unless_that_needs_padding() {

@@ -153,7 +153,7 @@ pub struct Create {
     quiet: bool,
 
     /// Print one JSON object for each torrent instead
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long)]
     json: bool,
 
     #[command(flatten)]
@@ -525,6 +525,10 @@ fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: 
 /// Lists the files of a torrent, in a dry run.
 fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     let plan = &task.plan;
+    if task.job.json {
+        hashloom_frame::json::write_json(&mut *out, &PlanJson::new(task))?;
+        return writeln!(out);
+    }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
     for file in plan.files() {
         writeln!(out, "  {:>10}  {}", size(file.nbytes), shown(file.path))?;
@@ -621,6 +625,59 @@ struct Json<'a> {
     held_back_by: Option<&'static str>,
 }
 
+/// A torrent that would be made, with the keys of `Json` that are known before anything is read.
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    hashloom: &'static str,
+    dry_run: bool,
+    torrent: PlannedJson<'a>,
+    #[serde(flatten)]
+    content: Named<'a>,
+    files: Files<'a>,
+    left_out: Vec<String>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PlannedJson<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    #[serde(flatten)]
+    name: Named<'a>,
+    version: String,
+    length: u64,
+    piece_length: u64,
+    piece_count: u64,
+    file_count: usize,
+}
+
+impl<'a> PlanJson<'a> {
+    fn new(task: &'a Task<'_>) -> PlanJson<'a> {
+        let plan = &task.plan;
+        PlanJson {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            dry_run: true,
+            torrent: PlannedJson {
+                path: Named::path("path", &task.output),
+                name: Named::new("name", plan.name()),
+                version: plan.version().to_string(),
+                length: plan.nbytes(),
+                piece_length: plan.piece_nbytes(),
+                piece_count: plan.piece_count(),
+                file_count: plan.files().len(),
+            },
+            content: Named::path("content", task.path),
+            files: Files(plan),
+            left_out: left_out(plan),
+            warnings: &task.warnings,
+        }
+    }
+}
+
+fn left_out(plan: &Plan) -> Vec<String> {
+    plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+}
+
 #[derive(Serialize)]
 struct TorrentJson<'a> {
     #[serde(flatten)]
@@ -662,7 +719,7 @@ impl<'a> Json<'a> {
             },
             content: Named::path("content", task.path),
             files: Files(&task.plan),
-            left_out: task.plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect(),
+            left_out: left_out(&task.plan),
             same_info_hash,
             warnings: &task.warnings,
             bytes_read: created.nbytes_read,
