@@ -145,7 +145,7 @@ class World:
         content.mkdir()
         for name in "fg":
             (known / name).rename(content / name)
-        run(PROGRAM, "torrent", "create", content, "-l", "64K", "-o", known / "torrent", "--quiet")
+        run(PROGRAM, "torrent", "create", content, "--hybrid", "-l", "64K", "-o", known / "torrent", "--quiet")
         run(PROGRAM, "manifest", "write", content, "-o", known / "manifest", "--quiet")
         self.commands = {
             "check": ["check", known / "list"],
@@ -266,7 +266,7 @@ def cloned(name, nbytes, *maker):
         (content / "z").write_bytes(random.Random(5).randbytes(NBYTES))
         known = folder / "known"
         known.mkdir()
-        run(PROGRAM, "torrent", "create", content, "-l", "64K", "-o", known / "torrent", "--quiet")
+        run(PROGRAM, "torrent", "create", content, "--hybrid", "-l", "64K", "-o", known / "torrent", "--quiet")
         run(PROGRAM, "manifest", "write", content, "-o", known / "manifest", "--quiet")
         run("umount", mounted)
         rotten = (folder / "image").read_bytes().replace(early[:4096], b"T" + early[1:4096])

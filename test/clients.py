@@ -188,6 +188,12 @@ def get(url, data=None, headers=None):
         return None
 
 
+def read_json(answer):
+    """Reads a client's answer. Transmission 4.1 writes the bytes of names as they are, UTF-8 or not, and control
+    characters among them."""
+    return json.loads(answer.decode(errors="surrogateescape"), strict=False)
+
+
 class Daemon:
     """A client in a process of its own, with a folder for all its files."""
 
@@ -267,7 +273,7 @@ WebUI\\UseUPnP=false
         return self.api("app/version")
 
     def info(self, content):
-        torrents = json.loads(self.api(f"torrents/info?hashes={content.hash}") or "[]")
+        torrents = read_json(self.api(f"torrents/info?hashes={content.hash}") or b"[]")
         return torrents[0] if torrents else None
 
     def state(self, content):
@@ -285,7 +291,7 @@ WebUI\\UseUPnP=false
             return info
 
         info = wait(f"{self.name} has {content.name}", poll)
-        pieces = json.loads(self.api(f"torrents/pieceStates?hash={content.hash}"))
+        pieces = read_json(self.api(f"torrents/pieceStates?hash={content.hash}"))
         return info["state"], [int(piece == 2) for piece in pieces], bool(checking)
 
     def expect(self, content, pieces, what):
@@ -369,8 +375,7 @@ class Transmission(Daemon):
             return None
         data = json.dumps({"method": method, "arguments": arguments}).encode()
         answer = get(url, data, {"X-Transmission-Session-Id": word})
-        # Version 4.1 writes the bytes of names as they are.
-        return answer and json.loads(answer.decode(errors="surrogateescape"))["arguments"]
+        return answer and read_json(answer)["arguments"]
 
     def answers(self):
         return self.rpc("session-get")
@@ -715,6 +720,34 @@ def check_transmission(folder):
               for piece in content.pieces_of(file, len(data) - 1, len(data))}
     with client:
         client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "padded")
+    # A wrong padding file is not claimed, and not replaced; once it is away, all are made.
+    pads = content.path(".pad")
+    pads.mkdir()
+    wrong = pads / str(-len(content.files["a.bin"]) % PIECE)
+    wrong.write_bytes(bytes(int(wrong.name) - 1) + b"x")
+    told = hashloom.verify(content, "--transmission", client.resume_file(content))
+    expect(f"Transmission, wrong padding: a note: {told}", "missing or not of zeros" in told, True)
+    with client:
+        client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], "wrong padding")
+    hashloom.verify(content, "--transmission", client.resume_file(content), "--padding-files", status=2)
+    wrong.unlink()
+    hashloom.verify(content, "--transmission", client.resume_file(content), "--padding-files")
+    with client:
+        client.expect(content, [1] * content.piece_count, "padding files made")
+        is_new = not client.rpc("session-get")["version"].startswith("3.")
+    # Version 3.00 refuses hybrid torrents.
+    for number, is_made in enumerate([False, True] if is_new else []):
+        place = folder / f"hybrid {number}"
+        place.mkdir()
+        client = Transmission(place)
+        content = Content(place / "downloads", f"hybrid {number}", seed=4, version="hybrid")
+        content.hash, _ = torrents.info_hashes(lt.torrent_info(lt.bdecode(content.torrent)))
+        client.put(content)
+        hashloom.verify(content, "--transmission", client.resume_folder(), *["--padding-files"] * is_made)
+        padded = {piece for file, data in content.files.items() if len(data) % PIECE and not is_made
+                  for piece in content.pieces_of(file, len(data) - 1, len(data))}
+        with client:
+            client.expect(content, [int(piece not in padded) for piece in range(content.piece_count)], content.name)
     # Transmission checks a file that was changed after the check again, piece by piece, before a peer gets any of it.
     (folder / "later").mkdir()
     client = Transmission(folder / "later")

@@ -128,7 +128,7 @@ def made_by(program, content, output, options):
 
 # The options of the program, and what is put into the page's fields.
 MAKINGS = [
-    ([], {}),
+    (["--hybrid"], {}),
     (["--v1"], {"version": "v1"}),
     (["--v2"], {"version": "v2"}),
     (["--v1", "-l", "64KiB", "--private", "-t", "udp://a.example:1/x,https://b.example/", "-t", "wss://c.example"],

@@ -4,12 +4,13 @@
 //! resume files need them.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom_files::pieces::files::Cache;
 use hashloom_files::read::stamp::Stamp;
+use hashloom_files::read::stream;
 use hashloom_torrent::inside::{Located, Paths, locate};
 use hashloom_torrent::{Location, Report, Torrent, VerifyError};
 
@@ -153,6 +154,12 @@ impl Content {
         (stat != ABSENT).then_some(stat.mtime_s)
     }
 
+    /// Whether a file is there, has the torrent's length, and has zeros alone, as padding should.
+    pub(crate) fn has_zeros(&self, torrent: &Torrent, file: usize) -> bool {
+        let path = self.file_path(torrent, file);
+        are_zeros(&path, torrent.file(file).nbytes) && stat(&path) == self.files[file]
+    }
+
     /// The files that differ from what a check of the torrent found: changed, new or gone since. The report on their
     /// pieces may be out of date. A file that could not be opened, or was
     /// [`Unstable`](hashloom_torrent::FileState::Unstable), is not listed.
@@ -176,6 +183,25 @@ impl Content {
     pub(crate) fn last_changed_s(&self) -> Option<i64> {
         (0..self.files.len()).filter_map(|index| self.changed_s(index)).max()
     }
+}
+
+/// Whether a file has this number of zeros, and nothing else.
+pub(crate) fn are_zeros(path: &Path, nbytes: u64) -> bool {
+    let before = stat(path);
+    let read = || -> io::Result<bool> {
+        let (mut file, _) = stream::open(path)?;
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(true),
+                Ok(nbytes) if buffer[..nbytes].iter().any(|&byte| byte != 0) => return Ok(false),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => {}
+            }
+        }
+    };
+    // The stamp of anything but a regular file is that of an absent one.
+    before.nbytes == nbytes && read().unwrap_or(false) && stat(path) == before
 }
 
 fn stat(path: &Path) -> Stat {

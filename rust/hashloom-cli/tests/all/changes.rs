@@ -21,7 +21,7 @@ fn folder() -> tempfile::TempDir {
     fs::write(folder.path().join("c/g"), &bytes[..300_000]).unwrap();
     let sums = at_rest(folder.path(), &["sum", "c/f", "c/g"]);
     fs::write(folder.path().join("SUMS"), &sums.stdout).unwrap();
-    at_rest(folder.path(), &["torrent", "create", "c", "-l", "64K", "-o", "c.torrent"]);
+    at_rest(folder.path(), &["torrent", "create", "c", "--hybrid", "-l", "64K", "-o", "c.torrent"]);
     folder
 }
 

@@ -110,8 +110,8 @@ fn what_was_written_is_told() {
     let object: Value = serde_json::from_str(stdout(&again)).unwrap();
     let expected = json!([
         {"path": "bits", "what": "bitfield", "length": 2},
-        {"path": "lt.fastresume", "what": "libtorrent resume file", "length": nbytes("lt.fastresume")},
-        {"path": "tr.resume", "what": "Transmission resume file", "length": nbytes("tr.resume")},
+        {"path": "lt.fastresume", "what": "libtorrent resume file", "length": nbytes("lt.fastresume"), "pieces": 10},
+        {"path": "tr.resume", "what": "Transmission resume file", "length": nbytes("tr.resume"), "pieces": 10},
     ]);
     assert_eq!(object["written"], expected);
     fs::create_dir(images.path("empty")).unwrap();
@@ -230,4 +230,60 @@ fn nothing_is_written_of_what_could_not_be_opened() {
     output.says(message).says("inner/image: not opened, as a symbolic link leads out of the folder");
     output.has("unread     10 pieces");
     assert!(!images.path("lt.fastresume").exists());
+}
+
+/// Transmission takes the padding of a hybrid torrent for files, so less is claimed than is right: a note says so, and
+/// `--padding-files` makes them.
+#[test]
+fn padding_that_a_client_takes_for_files_is_told_and_made() {
+    let images = Images::new(&[]);
+    let run = |arguments: &[&str]| {
+        hashloom().current_dir(images.0.path()).args(["torrent"]).args(arguments).output().unwrap()
+    };
+    fs::create_dir_all(images.path("pool")).unwrap();
+    for (name, nbytes) in [("1", 20_000), ("2", 20_000), ("3", 16_384), ("4", 5)] {
+        fs::write(images.path(&format!("pool/{name}")), &Images::bytes(name)[..nbytes]).unwrap();
+    }
+    run(&["create", "pool", "--hybrid", "-l", "16K", "-q", "-o", "a.torrent"]).done();
+    fs::create_dir_all(images.path("seeds")).unwrap();
+    let link = |more: &[&str]| {
+        let common = ["link", "a.torrent", "--in", "pool", "--to", "seeds", "--transmission", "a.resume", "--json"];
+        let output = run(&[&common[..], more].concat());
+        serde_json::from_str::<Value>(stdout(&output)).unwrap()
+    };
+    let linked = link(&[]);
+    let written = &linked["written"][0];
+    assert_eq!((&linked["linked"], &written["pieces"]), (&json!("seeds/pool"), &json!(3)), "{written}");
+    assert!(written["note"].as_str().unwrap().starts_with("3 of 6 right pieces not claimed: "), "{written}");
+    let linked = link(&["--padding-files"]);
+    let made = json!({"path": images.path("seeds/pool"), "what": "2 padding files", "length": 12_768 + 16_379});
+    assert_eq!((&linked["written"][0], &linked["written"][1]["pieces"]), (&made, &json!(6)), "{linked}");
+    assert_eq!(images.names("seeds/pool/.pad"), ["12768", "16379"]);
+    let verify = |more: &[&str]| run(&[&["verify", "a.torrent", "seeds"], more].concat());
+    let claims = || fs::read(images.path("a.resume")).unwrap().windows(12).any(|at| at == b"6:pieces3:al");
+    verify(&["--transmission", "a.resume"]).done();
+    assert!(claims());
+    // Padding that is there is read: a wrong byte is a piece that is not claimed, and is not replaced.
+    let mut wrong = vec![0; 12_768];
+    wrong[12_000] = 1;
+    fs::write(images.path("seeds/pool/.pad/12768"), &wrong).unwrap();
+    verify(&["--transmission", "a.resume"]).done().has("\n  note: 2 of 6 right pieces not claimed: ");
+    assert!(!claims());
+    verify(&["--padding-files"]).ends(2).says("/.pad/12768: expected 12768 zeros, as it is padding. Remove it\n");
+    assert_eq!(fs::read(images.path("seeds/pool/.pad/12768")).unwrap(), wrong);
+    // Without a client, for those that read no such file.
+    fs::remove_dir_all(images.path("seeds/pool/.pad")).unwrap();
+    let output = verify(&["--padding-files"]).done();
+    output.has("\nwritten: the 2 padding files ").has("/seeds/pool, 29147 bytes\n");
+    verify(&["--padding-files", "--transmission", "a.resume"]).done();
+    assert!(claims());
+    // No link that leads out of the content is followed.
+    #[cfg(unix)]
+    {
+        fs::remove_dir_all(images.path("seeds/pool/.pad")).unwrap();
+        fs::create_dir(images.path("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(images.path("elsewhere"), images.path("seeds/pool/.pad")).unwrap();
+        verify(&["--padding-files"]).ends(2).says("/.pad: a symbolic link leads out of the folder of the content, to ");
+        assert!(images.names("elsewhere").is_empty());
+    }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::common::{Ran, hashloom, names, status, stderr, stdout};
+use crate::common::{Ran, hashloom, names, run, status, stderr, stdout};
 use serde_json::{Value, json};
 
 /// Makes a folder with `album`: two files, and one in a subfolder.
@@ -105,7 +105,7 @@ fn json_is_the_same_of_all_commands() {
         let output = hashloom().arg("torrent").args(arguments).current_dir(folder.path()).output().unwrap().done();
         serde_json::from_str(stdout(&output)).unwrap()
     };
-    let created = object(&["create", "album", "--json"]);
+    let created = object(&["create", "album", "--hybrid", "--json"]);
     let verified = object(&["verify", "album.torrent", "--json"]);
     let shown = object(&["show", "album.torrent", "--json"]);
     let keys = "path name version info_hash info_hash_v2 length piece_length piece_count file_count";
@@ -545,4 +545,66 @@ mod unix {
             refused(folder.path(), &["/dev/zero"], "/dev/zero: expected a file or folder, found a device");
         }
     }
+}
+
+/// The object has what is known before anything is read, with the values of the torrent that is made then.
+#[test]
+fn a_dry_run_has_json() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("album")).unwrap();
+    for (name, nbytes) in [("a", 20_000), ("b", 5), ("Thumbs.db", 1)] {
+        fs::write(folder.path().join("album").join(name), vec![1; nbytes]).unwrap();
+    }
+    let object = |more: &[&str]| -> Value {
+        let output = run(folder.path(), &[&["torrent", "create", "album", "--json"], more].concat()).done();
+        serde_json::from_str(stdout(&output)).unwrap()
+    };
+    let planned = object(&["--dry-run"]);
+    assert_eq!(names(folder.path()), ["album"]);
+    let made = object(&[]);
+    assert_eq!((&planned["dry_run"], &planned["left_out"]), (&json!(true), &json!(["Thumbs.db"])));
+    for (key, value) in
+        planned.as_object().unwrap().iter().filter(|(key, _)| !["torrent", "dry_run"].contains(&&key[..]))
+    {
+        assert_eq!(value, &made[key], "{key}");
+    }
+    for (key, value) in planned["torrent"].as_object().unwrap() {
+        assert_eq!(value, &made["torrent"][key], "{key}");
+    }
+}
+
+/// Many clients take padding for files, so a torrent that would need it is of version 1.
+#[test]
+fn a_torrent_is_hybrid_unless_that_needs_padding() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, nbytes: usize| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, vec![b'x'; nbytes]).unwrap();
+    };
+    write("file", 20_000);
+    write("one/file", 20_000);
+    write("whole/1", 16_384);
+    write("whole/2", 32_768);
+    write("whole/3", 0);
+    write("odd/1", 16_384);
+    write("odd/2", 20_000);
+    write("pad/.pad/1", 5);
+    write("pad/2", 5);
+    let version = |arguments: &[&str]| {
+        let common = ["torrent", "create", "--json", "-f", "-o", "x.torrent", "-l", "16K"];
+        let output = run(folder.path(), &[&common[..], arguments].concat());
+        let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+        object["torrent"]["version"].as_str().unwrap().to_owned()
+    };
+    for (path, expected) in [("file", "hybrid"), ("one", "hybrid"), ("whole", "hybrid"), ("odd", "v1"), ("pad", "v1")] {
+        assert_eq!(version(&[path]), expected, "{path}");
+    }
+    assert_eq!((version(&["odd", "--hybrid"]), version(&["odd", "--v2"])), ("hybrid".into(), "v2".into()));
+    // The length of a piece is chosen for the version that is made: 8 pieces of v1 are enough.
+    (0..40).for_each(|number| write(&format!("many/{number}"), 3000));
+    let common = ["torrent", "create", "--json", "--max-torrent-size", "2300", "many"];
+    let output = run(folder.path(), &common);
+    let object: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!((&object["torrent"]["version"], &object["torrent"]["piece_length"]), (&json!("v1"), &json!(16384)));
 }

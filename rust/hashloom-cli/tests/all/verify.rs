@@ -444,7 +444,12 @@ fn padding_does_not_count() {
         fs::write(album.join(name), "xy").unwrap();
     }
     let torrent = folder.path().join("album.torrent");
-    let _made = hashloom().args(["torrent", "create", "-q", "-o"]).args([&torrent, &album]).output().unwrap().done();
+    let _made = hashloom()
+        .args(["torrent", "create", "--hybrid", "-q", "-o"])
+        .args([&torrent, &album])
+        .output()
+        .unwrap()
+        .done();
     verify([&torrent, &folder.path()]).has("\ncomplete: 3 of 3 pieces, 6 bytes (100%)");
     fs::write(album.join("b"), "xz").unwrap();
     let output = verify([&torrent, &folder.path(), &"--json"]);

@@ -31,8 +31,8 @@ use crate::{Finding, Findings, Index, Lengths, find};
 
 /// Find the files of torrents, whatever their names.
 ///
-/// Looks in folders for files with the bytes of each file of a torrent, and says where they are. Names do not count:
-/// every file of the right length is compared with the torrent's digests. Writes nothing.
+/// Looks in folders for files with the bytes of each file of a torrent, and says where they are. Names only say which
+/// file of the right length is compared first; the torrent's digests decide. Writes nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom torrent find [OPTIONS] <TORRENT>... --in <DIR>...")]
 pub struct Find {
@@ -61,14 +61,24 @@ pub struct Search {
 
 const HELP: &str = "\
 How a file is found:
-  Files of its length are candidates. The first piece that lies wholly in the
-  file is compared with that of every candidate. Then one candidate is read
-  whole, first that whose path fits best, until one is right. Others with the
-  right first piece are counted as \"begin alike\"; --json names them.
+  Files of its length are candidates. The one whose path fits best is compared
+  first: the same name, then the same but for case and marks, then but for the
+  extension, then the most alike. If it is right, no other is read.
+  Otherwise each candidate is read once, as far as the first pieces of all files
+  of that length reach, whatever the number of files and torrents. Those that
+  begin right are read whole until one is right; others that begin right, too,
+  are counted as \"begin alike\", and --json names them.
   A piece of version 1 may have bytes of several files, which are proved
   together: if the candidates that fit best are wrong, others are combined, at
-  most 16384 combinations a piece. Empty files and padding need no candidate.
-  Several names of one file (hard links) are one candidate.
+  most 16384 combinations and 32 GiB of them a piece; 256 if there would be more
+  than 16 million. Up to 64 MiB of small files stay in memory meanwhile. Empty
+  files and padding need no candidate. Several names of one file (hard links)
+  are one candidate.
+
+Bytes read:
+  Those of the torrents if names fit; else those of the candidates once, twice
+  if they begin alike, and those of the torrents once or twice, for each 262144
+  candidates of the torrents' files.
 
 States of a file:
   found      all its pieces are right

@@ -23,6 +23,7 @@ use hashloom_frame::units::plural;
 use hashloom_torrent::{Check, Location, PieceState, Report, Torrent, verify_many};
 
 use super::find::{Json, Search, print_json, print_text};
+use super::padding::make_folders;
 use super::resume_files::{Targets, Written};
 use super::verify_json::WrittenJson;
 use crate::{Finding, Findings};
@@ -47,6 +48,11 @@ pub struct Link {
     /// The kind of link, or a copy, that is made of a file
     #[arg(long, value_name = "KIND", default_value = "hard")]
     how: How,
+
+    /// Also link what there is of a torrent whose absent files have at most PERCENT of its bytes, such as a release
+    /// without its .nfo and sample: 0 to 100
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    partial: Option<u8>,
 
     #[command(flatten)]
     targets: Targets,
@@ -76,14 +82,24 @@ What is made:
   name's content. Give --how reflink or copy if that must not happen.
   Symbolic links in the torrent (BEP 47) are not made.
 
+Torrents that are not whole (--partial):
+  Absent files are left out. A file that shares a piece of version 1 with one of
+  them is linked if other pieces lie wholly in it, and these are right; a small
+  file with no such piece is not, as nothing proves it. All is read once more,
+  and the client's file claims exactly the pieces that are right. The client
+  fetches the others, and writes a shared piece into the file that was found:
+  into yours, if it is a hard or symbolic link. Give --how reflink or copy if
+  that must not happen.
+
 Clients:
   With --libtorrent or --transmission the resume files of linked torrents are
   written as by hashloom torrent verify. The content was compared already, and
-  only copies are read again.
+  only copies are read again. --padding-files makes a torrent's padding, which
+  Transmission 4, rTorrent and aria2 take for files.
 
 Exit status:
   0    every torrent was linked
-  1    a torrent is not whole, and was not linked
+  1    a torrent is not whole, and was not linked, or in part (--partial)
   2    wrong usage, a bad torrent, a file in the way, a file that could not be
        read or linked, or that changed
   130  interrupted (Ctrl-C); torrents linked until then stay
@@ -96,7 +112,7 @@ Examples:
 
 /// Returns the exit status.
 pub fn run(arguments: &Link) -> Result<u8, String> {
-    let Link { search, to, how, targets } = arguments;
+    let Link { search, to, how, targets, partial } = arguments;
     targets.check(search.torrents.len())?;
     let root = to.canonicalize().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("{}: make this folder first; its disk may not be mounted", display(to)),
@@ -108,7 +124,8 @@ pub fn run(arguments: &Link) -> Result<u8, String> {
     let stop = interrupt::flag();
     let mut linker = Linker { arguments, root, stop: &stop, own: HashMap::new(), how: *how };
     search.run(&stop, |file, torrent, found| {
-        let linked = if found.is_whole() { Some(linker.link(torrent, found)) } else { None };
+        let is_linked = found.is_whole() || partial.is_some_and(|percent| is_enough(torrent, found, percent));
+        let linked = is_linked.then(|| linker.link(torrent, found));
         let mut errors = Vec::new();
         let (path, written) = match linked {
             Some(Ok((path, written))) => (Some(path), written),
@@ -134,15 +151,16 @@ pub fn run(arguments: &Link) -> Result<u8, String> {
                 return print_json(out, &json);
             }
             let word = match (&path, found.is_whole()) {
-                (Some(_), _) => style::good("linked"),
-                (None, true) => style::bad("not linked"),
-                (None, false) => style::partial("not whole"),
+                (Some(_), true) => style::good("linked"),
+                (Some(_), false) => style::partial("in part"),
+                (None, _) if is_linked => style::bad("not linked"),
+                (None, _) => style::partial("not whole"),
             };
             print_text(out, &format!("{word:<10}"), file, torrent, found, true)?;
             if let Some(path) = &path {
                 writeln!(out, "  at        {}", display(path))?;
             }
-            for Written { what, path, nbytes, note } in &written {
+            for Written { what, path, nbytes, note, .. } in &written {
                 writeln!(out, "  written   the {what} {}, {}", display(path), plural(*nbytes, "byte"))?;
                 note.iter().try_for_each(|note| writeln!(out, "  note      {note}"))?;
             }
@@ -150,6 +168,30 @@ pub fn run(arguments: &Link) -> Result<u8, String> {
         };
         output::print(print).map(|()| status)
     })
+}
+
+/// Whether the files of a torrent that would be left out have few enough bytes, and any would be linked.
+fn is_enough(torrent: &Torrent, found: &Findings, percent: u8) -> bool {
+    let (mut linked, mut left) = (0u64, 0u64);
+    for (file, one) in torrent.files().zip(&found.files).filter(|(_, one)| !matches!(one, Finding::Skipped)) {
+        if is_linked(torrent, file.index, one) { linked += file.nbytes } else { left += file.nbytes }
+    }
+    linked > 0 && u128::from(left) * 100 <= u128::from(linked + left) * u128::from(percent)
+}
+
+/// Whether a file is linked: all its pieces are right, or, if others of its torrent are absent, those that have bytes
+/// of this file alone.
+fn is_linked(torrent: &Torrent, file: usize, found: &Finding) -> bool {
+    match found {
+        Finding::Found { .. } | Finding::Empty => true,
+        Finding::Unproved { .. } => own_pieces(torrent, file).next().is_some(),
+        _ => false,
+    }
+}
+
+/// The pieces that have bytes of a file alone.
+fn own_pieces(torrent: &Torrent, file: usize) -> impl Iterator<Item = usize> + '_ {
+    torrent.pieces_of_file(file).filter(|&piece| torrent.bytes_of_pieces(piece..piece + 1).count() == 1)
 }
 
 /// Makes links.
@@ -173,13 +215,16 @@ struct Made {
     links: Vec<(usize, PathBuf, Stamp, PathBuf)>,
     /// Whether there are files whose bytes no comparison has seen.
     must_read: bool,
+    /// Whether files are left out.
+    is_partial: bool,
 }
 
 impl Linker<'_> {
     /// Returns the path of the torrent's file or folder, and the resume files written.
     fn link(&mut self, torrent: &Torrent, found: &Findings) -> Result<(PathBuf, Vec<Result<Written, String>>), String> {
         let plan = self.arguments.targets.plan(torrent, &Location::from(&*self.arguments.to))?;
-        let mut made = Made { must_read: self.how == How::Copy, ..Made::default() };
+        let mut made = Made { must_read: self.how == How::Copy || !found.is_whole(), ..Made::default() };
+        made.is_partial = !found.is_whole();
         let proved = self.make(torrent, found, &mut made).and_then(|()| self.prove(torrent, &made));
         match proved {
             Ok(report) => Ok((self.arguments.to.join(to_path(torrent.name())), plan.write(torrent, &report))),
@@ -199,14 +244,20 @@ impl Linker<'_> {
             // The parser has checked that names have no `..` and no separators.
             let own = if torrent.is_single_file() { name.clone() } else { name.join(to_path(file.path)) };
             let (Some(inner), Some(name)) = (own.parent(), own.file_name()) else { continue };
-            if !matches!(one, Finding::Found { .. } | Finding::Empty) {
+            if !is_linked(torrent, file.index, one) {
                 continue;
             }
-            let path = self.folder(inner, made)?.join(name);
+            let path = make_folders(&self.root, inner, "of --to", &mut made.folders)?.join(name);
             match one {
                 Finding::Found { path: source, stamp, .. } => {
                     self.make_file(source, stamp, &path, made)?;
                     made.links.push((file.index, source.clone(), *stamp, path));
+                }
+                // All is read after linking.
+                Finding::Unproved { path: source } => {
+                    let stamp = Stamp::of_entry(source).ok().flatten().ok_or_else(|| changed(source))?;
+                    self.make_file(source, &stamp, &path, made)?;
+                    made.links.push((file.index, source.clone(), stamp, path));
                 }
                 _ if path.symlink_metadata().is_ok_and(|there| there.is_file() && there.len() == 0) => {}
                 _ => {
@@ -216,27 +267,6 @@ impl Linker<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Makes the folders of a file. Returns the folder without links; links that lead out of `--to` are not followed.
-    fn folder(&self, inner: &Path, made: &mut Made) -> Result<PathBuf, String> {
-        let mut folder = self.root.clone();
-        for name in inner {
-            folder.push(name);
-            match fs::create_dir(&folder) {
-                Ok(()) => made.folders.push(folder.clone()),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let target = folder.canonicalize().map_err(|error| failed(&folder, &error))?;
-                    if !target.starts_with(&self.root) {
-                        let why = "a symbolic link leads out of the folder of --to, to";
-                        return Err(format!("{}: {why} {}", display(&folder), display(&target)));
-                    }
-                    folder = target;
-                }
-                Err(error) => return Err(failed(&folder, &error)),
-            }
-        }
-        Ok(folder)
     }
 
     fn make_file(&mut self, source: &Path, stamp: &Stamp, path: &Path, made: &mut Made) -> Result<(), String> {
@@ -331,6 +361,14 @@ impl Linker<'_> {
         match report.troubles.first() {
             Some(trouble) => Err(trouble.to_string()),
             None if report.cancelled => Err("interrupted".into()),
+            None if made.is_partial => {
+                let mut pieces = made.links.iter().flat_map(|(file, ..)| own_pieces(torrent, *file));
+                if pieces.all(|piece| report.pieces[piece] == PieceState::Have) {
+                    return Ok(report);
+                }
+                let path = self.arguments.to.join(to_path(torrent.name()));
+                Err(format!("{}: pieces that were right are not any more", display(&path)))
+            }
             None if !report.is_complete() => Err(format!(
                 "{}: the content differs from the torrent",
                 display(&self.arguments.to.join(to_path(torrent.name())))

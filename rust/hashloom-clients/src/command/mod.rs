@@ -6,6 +6,7 @@
 
 pub mod find;
 pub mod link;
+mod padding;
 mod piece_map;
 mod resume_files;
 mod scope;

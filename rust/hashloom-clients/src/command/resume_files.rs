@@ -17,6 +17,7 @@ use hashloom_torrent::bencode::Limits;
 use hashloom_torrent::command::DATABASE;
 use hashloom_torrent::{Bitfield, Location, Report, Torrent, Trouble};
 
+use super::padding;
 use crate::Content;
 use crate::resume::{self, Format, MappedPath, PathMap};
 
@@ -40,6 +41,11 @@ pub struct Targets {
     /// keep it. Can be given several times
     #[arg(long, value_name = "CLIENT=HOST")]
     map_path: Vec<MappedPath>,
+
+    /// Write the padding files of the torrent that are missing, which are zeros (sparse where the file system can), for
+    /// clients that take padding for files: Transmission 4, rTorrent, aria2
+    #[arg(long)]
+    padding_files: bool,
 }
 
 #[derive(Debug, Args)]
@@ -69,6 +75,7 @@ pub struct Plan {
     /// The place where the content is looked for.
     place: Location,
     map: PathMap,
+    padding_files: bool,
 }
 
 /// A file that was written.
@@ -77,6 +84,8 @@ pub struct Written {
     pub what: String,
     pub path: PathBuf,
     pub nbytes: u64,
+    /// Number of pieces that the file claims, if it is a client's.
+    pub pieces: Option<usize>,
     /// A thing that the client will do and its user may not expect.
     pub note: Option<String>,
 }
@@ -145,7 +154,8 @@ impl Targets {
     /// Plans what to write and where, and checks that it can be written: a check can take hours, so errors must come
     /// first.
     pub fn plan(&self, torrent: &Torrent, place: &Location) -> Result<Plan, String> {
-        let mut plan = Plan { targets: Vec::new(), place: place.clone(), map: self.map() };
+        let mut plan =
+            Plan { targets: Vec::new(), place: place.clone(), map: self.map(), padding_files: self.padding_files };
         for (format, path) in self.paths(torrent)? {
             if let Some(database) = database(&path).filter(|_| format == Format::Libtorrent) {
                 return Err(format!(
@@ -232,8 +242,10 @@ impl Plan {
     /// it may not have. The cases: the check was interrupted, existing files could not be opened, no file is where it
     /// was looked for, or a file has changed since it was checked.
     pub fn write(&self, torrent: &Torrent, report: &Report) -> Vec<Result<Written, String>> {
-        let Some(first) = self.targets.first() else { return Vec::new() };
-        let content = &match self.find(torrent) {
+        if self.targets.is_empty() && !self.padding_files {
+            return Vec::new();
+        }
+        let mut content = match self.find(torrent) {
             Ok(content) => content,
             Err(message) => return vec![Err(message)],
         };
@@ -253,23 +265,45 @@ impl Plan {
             }),
         };
         if let Some(why) = why {
-            return vec![Err(first.not_written(&why))];
+            return vec![Err(match self.targets.first() {
+                Some(first) => first.not_written(&why),
+                None => format!("{}: no padding files are written: {why}", display(content.path())),
+            })];
+        }
+        let mut all = Vec::new();
+        if self.padding_files {
+            match padding::write(torrent, &content) {
+                Ok(written) => all.extend(written.map(Ok)),
+                Err(message) => return vec![Err(message)],
+            }
+            match self.find(torrent) {
+                Ok(now) => content = now,
+                Err(message) => return vec![Err(message)],
+            }
         }
         let have = report.bitfield();
         let write = |target: &Target| {
-            let bytes = target.encode(torrent, &have, content)?;
+            let claimed = resume::on_disk(torrent, &have, &content, target.format);
+            let bytes = target.encode(torrent, &claimed, &content)?;
             let failed = |error| target.not_written(&format!("{}; {RESULT_STANDS}", reason(&error)));
             target.write(&bytes).map_err(failed)?;
             let numbered = resume::numbered(torrent).filter(|_| target.format == Format::Libtorrent);
-            let note = numbered.map(|file| {
+            let numbered = numbered.map(|file| {
                 format!(
                     "{} differs from another name in case only: libtorrent takes it, qBittorrent for one start alone",
                     shown(torrent.file(file).path)
                 )
             });
-            Ok(Written { what: target.format.to_string(), path: target.path.clone(), nbytes: bytes.len() as u64, note })
+            Ok(Written {
+                what: target.format.to_string(),
+                path: target.path.clone(),
+                nbytes: bytes.len() as u64,
+                pieces: Some(claimed.count()),
+                note: numbered.or_else(|| padding::note(torrent, &have, &claimed, &content)),
+            })
         };
-        self.targets.iter().map(write).collect()
+        all.extend(self.targets.iter().map(write));
+        all
     }
 }
 

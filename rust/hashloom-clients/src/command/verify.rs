@@ -31,7 +31,8 @@ use crate::Checkpoint;
 /// Check files on disk against torrents.
 ///
 /// Reads every piece, compares its digests with the torrent's, and says which pieces are right, missing or bad. Changes
-/// nothing on disk except the files that --bitfield, --resume, --libtorrent and --transmission name.
+/// nothing on disk except the files that --bitfield, --resume, --libtorrent and --transmission name, and padding files
+/// if --padding-files asks for them.
 #[derive(Debug, Args)]
 #[command(after_long_help = HELP, override_usage = "hashloom torrent verify [OPTIONS] <TORRENT>... [PATH]")]
 pub struct Verify {
@@ -112,7 +113,11 @@ States of a piece:
   version 2, and both, from one read, for a hybrid torrent. A file that is too
   long is named. Its pieces are judged by their bytes alone, as clients judge
   them, so the exit status is 0 unless --exact is given. Padding files (BEP 47)
-  are zeros and need not exist. A symbolic link that is missing or leads
+  are zeros and need not exist: libtorrent's clients hide them. Transmission 4,
+  rTorrent and aria2 take them for files, and show a hybrid torrent of several
+  files as incomplete until they are there: --padding-files makes them. For
+  Transmission no piece with padding is claimed that is not there, and a note
+  says how many. A symbolic link that is missing or leads
   elsewhere is noted, and so is a file that should be executable but is not;
   neither makes the content incomplete, as most clients create neither.
 
@@ -410,7 +415,7 @@ impl Done {
         let bitfield = arguments.bitfield.iter().map(|file| {
             let (bits, what) = (report.bitfield(), "bitfield");
             let nbytes = bits.as_bytes().len() as u64;
-            let written = Written { what: what.into(), path: file.clone(), nbytes, note: None };
+            let written = Written { what: what.into(), path: file.clone(), nbytes, pieces: None, note: None };
             let failed = |error| format!("{}; {RESULT_STANDS}", not_written(what, file, &error));
             output::write(file, bits.as_bytes()).map(|()| written).map_err(failed)
         });

@@ -82,6 +82,9 @@ pub struct WrittenJson<'a> {
     path: Named<'a>,
     what: &'a str,
     length: u64,
+    /// Number of pieces that a client's file claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -213,8 +216,8 @@ fn counts(total: u64, count: impl Fn(PieceState) -> u64) -> Counts {
 }
 
 impl<'a> From<&'a Written> for WrittenJson<'a> {
-    fn from(Written { what, path, nbytes, note }: &'a Written) -> WrittenJson<'a> {
-        WrittenJson { note: note.as_deref(), path: Named::path("path", path), what, length: *nbytes }
+    fn from(Written { what, path, nbytes, pieces, note }: &'a Written) -> WrittenJson<'a> {
+        WrittenJson { note: note.as_deref(), path: Named::path("path", path), what, length: *nbytes, pieces: *pieces }
     }
 }
 

@@ -2,18 +2,24 @@
 
 //! Finds the files of torrents among other files, whatever their names, by their bytes.
 //!
-//! Candidates for a file are all files of its length. Each must have the right first piece: the first one that lies
-//! wholly in the file. Then the candidates whose names fit best are read whole, and on from there until one is right.
+//! Candidates for a file are all files of its length. The one whose name fits best is tried first: the first piece that
+//! lies wholly in it, then the others. Only if that one is wrong, the other candidates are compared by such a piece. A
+//! [`sweep`](fn@sweep) reads each of them once for all files and torrents of a batch, whatever the number of places
+//! where files have their first pieces; only candidates that begin right are read whole, until one is right.
 //!
 //! A piece of v1 can have bytes of several files, which are right or wrong together. Such a shared piece is tried with
 //! the best candidate of each file. If it is wrong, the candidates of each file are grouped by their bytes in the
-//! piece, and combinations of groups are tried. As only one content of a piece is right, at most one group of each file
-//! is, and each shared piece can be settled alone.
+//! piece, and combinations of groups are tried, from memory where the files are small. As only one content of a piece
+//! is right, at most one group of each file is, and each shared piece can be settled alone.
+//!
+//! Whatever a sweep or a combination finds, a [`Probe`] proves: it reads the files and looks at them before and after.
 //!
 //! Torrents are taken a batch at a time. Each round runs the probes of all torrents of a batch side by side.
 
+mod combine;
 mod index;
 mod probe;
+mod sweep;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -26,12 +32,15 @@ use hashloom_files::pieces::files::{Look, Trouble};
 use hashloom_files::run::Options;
 use hashloom_torrent::{FileTrouble, PieceState, Torrent};
 
+use combine::{Combine, combine_all};
+use index::FITS;
 use probe::{Ended, Goal, Probe, run_probes};
+use sweep::{Answer, Ask, Memory, Place, What, sweep};
 
 pub use index::{Index, Lengths};
 
 /// Number of candidates after which a batch has no more torrents.
-const BATCH_CANDIDATES: usize = 1 << 14;
+const BATCH_CANDIDATES: usize = 1 << 18;
 
 /// Number of pieces after which a batch has no more torrents: their digests take 20 to 52 bytes each.
 const BATCH_PIECES: usize = 1 << 20;
@@ -41,9 +50,6 @@ const CANDIDATES_MAX: usize = 1 << 18;
 
 /// Number of candidates that each file may have.
 const CANDIDATES_MIN: usize = 16;
-
-/// Largest number of combinations tried for a shared piece.
-const COMBINATIONS_MAX: usize = 1 << 14;
 
 /// The findings for a torrent.
 #[derive(Debug)]
@@ -75,7 +81,8 @@ pub enum Finding {
         path: PathBuf,
         /// The candidate's stamp: while it has it, the pieces are right.
         stamp: Stamp,
-        /// Other candidates with the right first piece, or with all right pieces.
+        /// Other candidates with the right first piece, or with all right pieces, of those that were compared: the
+        /// search ends with the first one that is right.
         others: Vec<PathBuf>,
     },
     /// The file shares a piece with a file that is absent or wrong, so its bytes there cannot be compared.
@@ -114,8 +121,12 @@ struct Wanted {
     own: Range<usize>,
     /// In the order in which they are tried.
     candidates: Vec<Candidate>,
+    /// Whether the first candidate is to be tried before the others are compared.
+    is_first_tried: bool,
     /// Number of candidates that are read whole in the next round.
     nnext: usize,
+    /// Number of pieces that sweeps have compared of all candidates that are left.
+    nswept: usize,
     /// Number of files of this length.
     count: usize,
 }
@@ -123,6 +134,8 @@ struct Wanted {
 struct Candidate {
     entry: u32,
     state: State,
+    /// Whether a probe has found the first piece right, so that only the others are left to read.
+    is_begun: bool,
     look: Option<Look>,
 }
 
@@ -151,12 +164,49 @@ enum Step {
     /// The best candidates were wrong: all others are read whole.
     All,
     /// The bytes of each candidate in the piece are told apart by their SHA-1.
-    Digests(BTreeMap<(usize, usize), [u8; 20]>),
+    Digests(Alike),
     /// Combinations are tried.
-    Combinations(BTreeMap<(usize, usize), [u8; 20]>),
+    Combinations(Alike),
+    /// One combination has the right digest, and is read once more.
+    Chosen(Alike, Vec<(usize, usize)>),
     Right,
     /// No combination is right, or too many are left.
     Wrong,
+}
+
+/// The SHA-1 of the bytes that candidates of files have in a shared piece.
+type Alike = BTreeMap<(usize, usize), [u8; 20]>;
+
+/// The work of a round.
+#[derive(Default)]
+struct Round {
+    probes: Vec<Probe>,
+    asks: Vec<Ask>,
+    /// Torrents, and their shared pieces for which combinations are to be tried.
+    combine: Vec<(usize, usize)>,
+}
+
+impl Round {
+    /// Asks whether candidates of a file have these of its own pieces.
+    fn ask(
+        &mut self,
+        hunt: usize,
+        (file, wanted): (usize, &Wanted),
+        torrent: &Torrent,
+        candidates: &[usize],
+        pieces: Range<usize>,
+    ) {
+        // Of a v2 file without a layer, one place is the whole file.
+        let is_whole = torrent.has_unknown_root(wanted.own.start) && torrent.digests().is_empty();
+        for piece in pieces.map(|piece| wanted.own.start + piece).take(if is_whole { 1 } else { usize::MAX }) {
+            let place = Place::piece(torrent, file, piece);
+            let ask = |&candidate: &usize| {
+                let (entry, what) = (wanted.candidates[candidate].entry, What::Piece(piece));
+                Ask { entry, place: place.clone(), hunt, file, candidate, what }
+            };
+            self.asks.extend(candidates.iter().map(ask));
+        }
+    }
 }
 
 /// Finds the files of torrents in an index. `report` gets each torrent with its tag and findings, in order. A few
@@ -203,24 +253,37 @@ pub fn find<T: Send + Sync>(
             npieces += hunt.torrent.piece_count();
             batch.push(hunt);
         }
+        let memory = Memory::default();
         loop {
-            let probes: Vec<Probe> =
-                batch.iter_mut().enumerate().flat_map(|(number, hunt)| hunt.next_probes(number)).collect();
-            if probes.is_empty() || options.canceller().is_cancelled() {
+            let mut round = Round::default();
+            batch.iter_mut().enumerate().for_each(|(number, hunt)| hunt.next_round(number, &mut round));
+            let Round { probes, asks, combine } = round;
+            let is_done = probes.is_empty() && asks.is_empty() && combine.is_empty();
+            if is_done || options.canceller().is_cancelled() {
                 break;
             }
-            let (hunts, before, outer) = (&batch, nbytes.clone(), options.clone());
-            let begun = before.load(Ordering::Relaxed);
-            let count = move |progress: hashloom_files::run::Progress| {
-                before.fetch_max(begun + progress.nbytes, Ordering::Relaxed);
-                outer.tell(begun + progress.nbytes, None);
-            };
-            let path_of = |hunt: usize, file: usize, candidate: usize| {
-                index.path(hunts[hunt].files[file].candidates[candidate].entry)
-            };
-            let ended = run_probes(probes, |hunt| &*hunts[hunt].torrent, path_of, &options.quiet().progress(count));
-            for (probe, ended) in ended {
-                batch[probe.hunt].settle(probe, ended);
+            if !probes.is_empty() {
+                let (hunts, before, outer) = (&batch, nbytes.clone(), options.clone());
+                let begun = before.load(Ordering::Relaxed);
+                let count = move |progress: hashloom_files::run::Progress| {
+                    before.fetch_max(begun + progress.nbytes, Ordering::Relaxed);
+                    outer.tell(begun + progress.nbytes, None);
+                };
+                let path_of = |hunt: usize, file: usize, candidate: usize| {
+                    index.path(hunts[hunt].files[file].candidates[candidate].entry)
+                };
+                let quiet = options.quiet().progress(count);
+                for (probe, ended) in run_probes(probes, |hunt| &*hunts[hunt].torrent, path_of, &quiet) {
+                    batch[probe.hunt].settle(probe, ended);
+                }
+            }
+            let read = |nread: u64| options.tell(nbytes.fetch_add(nread, Ordering::Relaxed) + nread, None);
+            for (ask, answer) in sweep(asks, index, &memory, options, &read) {
+                batch[ask.hunt].settle_answer(ask, answer);
+            }
+            let chosen = combine_all(&combine, |hunt, shared| batch[hunt].combine(shared), index, &memory, options);
+            for ((hunt, shared), (picks, is_cut)) in chosen {
+                batch[hunt].settle_combinations(shared, picks, is_cut);
             }
             batch.iter_mut().for_each(Hunt::settle_shared);
         }
@@ -237,7 +300,7 @@ impl<T> Hunt<T> {
         let is_shared = |piece: usize| torrent.bytes_of_pieces(piece..piece + 1).nth(1).is_some();
         let nfiles = torrent.files_without_padding().filter(|file| file.nbytes > 0).count();
         let most = CANDIDATES_MAX.checked_div(nfiles).unwrap_or_default().max(CANDIDATES_MIN);
-        let mut shared: Vec<Shared> = Vec::new();
+        let (mut shared, mut tried) = (Vec::<Shared>::new(), BTreeSet::new());
         let wanted = |index_of: usize| {
             let file = torrent.file(index_of);
             if file.attributes.padding || file.nbytes == 0 {
@@ -252,27 +315,30 @@ impl<T> Hunt<T> {
             }
             own.start += usize::from(is_shared(own.start));
             own.end -= usize::from(own.end > own.start && is_shared(own.end - 1));
-            let mut entries = index.candidates(&torrent, &file);
+            let (mut entries, fit) = index.candidates(&torrent, &file);
             let count = entries.len();
             if count > most {
                 gave_up.insert(index_of);
                 entries.truncate(most);
             }
+            // Of files that all have their best candidate in one file, one may try that file alone.
+            let is_first_tried = fit >= FITS && entries.first().is_some_and(|&first| tried.insert(first));
             let state = match entries.len() {
                 _ if own.is_empty() => State::Right,
-                1 => State::Begins,
+                1 if is_first_tried => State::Begins,
                 _ => State::New,
             };
-            let candidates = entries.into_iter().map(|entry| Candidate { entry, state, look: None }).collect();
-            Wanted { own, candidates, nnext: 1, count }
+            let candidate = |entry| Candidate { entry, state, is_begun: false, look: None };
+            let candidates = entries.into_iter().map(candidate).collect();
+            Wanted { own, candidates, is_first_tried, nnext: 1, nswept: 0, count }
         };
         let files = (0..torrent.file_count()).map(wanted).collect();
         Hunt { torrent, tag, files, shared, troubles: BTreeMap::new(), changed: BTreeSet::new(), gave_up }
     }
 
-    /// The probes of the next round; none if all is settled.
-    fn next_probes(&mut self, hunt: usize) -> Vec<Probe> {
-        let mut probes = Vec::new();
+    /// Adds the work of the next round; none if all is settled.
+    fn next_round(&mut self, hunt: usize, round: &mut Round) {
+        let before = (round.probes.len(), round.asks.len());
         let is_open: BTreeSet<usize> = self
             .shared
             .iter()
@@ -280,56 +346,126 @@ impl<T> Hunt<T> {
             .flat_map(|shared| shared.files.iter().copied())
             .collect();
         for (index, file) in self.files.iter_mut().enumerate() {
-            let mut add = |candidate, pieces, goal| {
-                probes.push(Probe { hunt, pieces, picks: vec![(index, candidate)], goal });
-            };
-            let of = |file: &Wanted, state| -> Vec<usize> {
+            if file.best().is_some() && !is_open.contains(&index) {
+                continue;
+            }
+            let of = |state| -> Vec<usize> {
                 (0..file.candidates.len()).filter(|&at| file.candidates[at].state == state).collect()
             };
-            for candidate in of(file, State::New) {
-                add(candidate, file.own.start..file.own.start + 1, Goal::First);
-            }
-            let begin = of(file, State::Begins);
-            if file.best().is_none() || is_open.contains(&index) {
+            let (new, begin, mut probes) = (of(State::New), of(State::Begins), Vec::new());
+            if std::mem::take(&mut file.is_first_tried) && new.first() == Some(&0) {
+                probes.push((0, file.own.start..file.own.start + 1, Goal::First));
+            } else if !new.is_empty() && (begin.is_empty() || is_open.contains(&index)) {
+                round.ask(hunt, (index, file), &self.torrent, &new, 0..1);
+                file.nswept = 1;
+            } else if begin.len() > 1
+                && (file.nnext > 1 || is_open.contains(&index))
+                && (1..file.own.len()).contains(&file.nswept)
+            {
+                // Many begin alike: twice as many pieces are compared each time, still with one read for all files.
+                let pieces = file.nswept..file.own.len().min(2 * file.nswept + 1);
+                file.nswept = pieces.end;
+                round.ask(hunt, (index, file), &self.torrent, &begin, pieces);
+            } else {
                 let count = if is_open.contains(&index) { begin.len() } else { file.nnext };
                 for candidate in begin.into_iter().take(count) {
-                    add(candidate, file.own.clone(), Goal::Own);
+                    let start = file.own.start + usize::from(file.candidates[candidate].is_begun);
+                    probes.push((candidate, start..file.own.end, Goal::Own));
                 }
                 // One after the other would leave lanes empty; twice as many read at most twice as much.
                 file.nnext *= 2;
             }
+            let probe = |(candidate, pieces, goal)| Probe { hunt, pieces, picks: vec![(index, candidate)], goal };
+            round.probes.extend(probes.into_iter().map(probe));
         }
         // What is shared waits for what is not.
-        if !probes.is_empty() {
-            return probes;
+        if before != (round.probes.len(), round.asks.len()) {
+            return;
         }
         for (number, shared) in self.shared.iter_mut().enumerate() {
             let pieces = shared.piece..shared.piece + 1;
-            let mut add = |picks, goal| probes.push(Probe { hunt, pieces: pieces.clone(), picks, goal });
+            let probe = |picks| Probe { hunt, pieces: pieces.clone(), picks, goal: Goal::Shared(number) };
             let best = shared.files.iter().map(|&file| Some((file, self.files[file].best()?)));
             let Some(best) = best.collect::<Option<Vec<_>>>() else { continue };
-            let right = || {
-                let right = |&file: &usize| self.files[file].right().map(move |candidate| (file, candidate));
-                shared.files.iter().flat_map(right)
-            };
             match &shared.step {
-                Step::Best(tried) if tried.as_ref() != Some(&best) => add(best, Goal::Shared(number)),
+                Step::Best(tried) if tried.as_ref() != Some(&best) => round.probes.push(probe(best)),
                 Step::Digests(_) => {
                     shared.is_asked = true;
-                    right().for_each(|pick| add(vec![pick], Goal::Digest(number)));
-                }
-                Step::Combinations(digests) => {
-                    shared.is_asked = true;
-                    let (all, is_cut) = combinations(&shared.files, digests);
-                    if is_cut {
-                        self.gave_up.extend(&shared.files);
+                    for (file, bytes) in self.torrent.bytes_of_pieces(pieces.clone()) {
+                        let place = Place::part(bytes);
+                        let ask = |candidate: usize| {
+                            let entry = self.files[file].candidates[candidate].entry;
+                            let what = What::Shared(number);
+                            Ask { entry, place: place.clone(), hunt, file, candidate, what }
+                        };
+                        round.asks.extend(self.files[file].right().map(ask));
                     }
-                    all.into_iter().for_each(|picks| add(picks, Goal::Shared(number)));
+                }
+                Step::Combinations(_) => {
+                    shared.is_asked = true;
+                    round.combine.push((hunt, number));
+                }
+                Step::Chosen(_, picks) => {
+                    shared.is_asked = true;
+                    round.probes.push(probe(picks.clone()));
                 }
                 _ => {}
             }
         }
-        probes
+    }
+
+    /// A shared piece, and the entries of the candidates that differ in it.
+    fn combine(&self, shared: usize) -> Combine<'_> {
+        let Shared { piece, step, .. } = &self.shared[shared];
+        let alike = match step {
+            Step::Combinations(alike) => alike,
+            _ => return Combine { torrent: &self.torrent, piece: *piece, files: Vec::new() },
+        };
+        let of_file = |(file, bytes)| {
+            let mut seen = BTreeSet::new();
+            let differ = alike.range((file, 0)..(file + 1, 0)).filter(|(_, digest)| seen.insert(**digest));
+            let picks = differ.map(|(&pick, _)| (pick, self.files[file].candidates[pick.1].entry)).collect();
+            (file, bytes, picks)
+        };
+        let files = self.torrent.bytes_of_pieces(*piece..piece + 1).map(of_file).collect();
+        Combine { torrent: &self.torrent, piece: *piece, files }
+    }
+
+    /// Takes the combination that has a piece's digest, if one has. `is_cut` says that not all were tried.
+    fn settle_combinations(&mut self, shared: usize, picks: Option<Vec<(usize, usize)>>, is_cut: bool) {
+        let shared = &mut self.shared[shared];
+        if is_cut {
+            self.gave_up.extend(&shared.files);
+        }
+        if let (Step::Combinations(alike), Some(picks)) = (&mut shared.step, picks) {
+            // The probe is asked for in the next round.
+            (shared.step, shared.is_asked) = (Step::Chosen(std::mem::take(alike), picks), false);
+        }
+    }
+
+    /// Takes the answer of a sweep.
+    fn settle_answer(&mut self, Ask { entry, file, candidate, what, .. }: Ask, answer: Answer) {
+        let candidate_state = &mut self.files[file].candidates[candidate].state;
+        match (answer, what) {
+            (Answer::Found(found), What::Piece(piece)) => match found.is_right(&self.torrent, file, piece) {
+                true if *candidate_state == State::New => *candidate_state = State::Begins,
+                true => {}
+                false => *candidate_state = State::Wrong,
+            },
+            (Answer::Found(found), What::Shared(shared)) => {
+                if let Step::Digests(alike) = &mut self.shared[shared].step {
+                    alike.insert((file, candidate), found.sha1);
+                }
+            }
+            (Answer::Changed, _) => {
+                *candidate_state = State::Wrong;
+                self.changed.insert(entry);
+            }
+            (Answer::Trouble(trouble), _) => {
+                *candidate_state = State::Wrong;
+                self.troubles.entry(entry).or_insert((file, trouble));
+            }
+        }
     }
 
     /// Takes the result of a probe.
@@ -352,9 +488,12 @@ impl<T> Hunt<T> {
         let (file, candidate) = picks[0];
         match goal {
             Goal::First | Goal::Own => {
+                let (own, torrent) = (self.files[file].own.clone(), &self.torrent);
                 let candidate = &mut self.files[file].candidates[candidate];
+                // The pieces of a file without a layer are proved together.
+                candidate.is_begun = goal == Goal::First && !torrent.has_unknown_root(own.start);
                 candidate.state = match is_right {
-                    true if goal == Goal::First => State::Begins,
+                    true if goal == Goal::First && (own.len() > 1 || !candidate.is_begun) => State::Begins,
                     true => State::Right,
                     false => State::Wrong,
                 };
@@ -362,19 +501,12 @@ impl<T> Hunt<T> {
                     self.changed.insert(candidate.entry);
                 }
             }
-            Goal::Digest(number) => {
-                if let Step::Digests(digests) = &mut self.shared[number].step {
-                    if is_right {
-                        digests.insert((file, candidate), ended.digest);
-                    }
-                }
-            }
             Goal::Shared(number) => {
                 let step = &mut self.shared[number].step;
                 match step {
                     Step::Best(right) if is_right => *right = Some(picks),
                     Step::Best(_) => *step = Step::All,
-                    Step::Combinations(digests) if is_right => {
+                    Step::Chosen(digests, _) if is_right => {
                         for (file, candidate) in picks {
                             let right = digests.get(&(file, candidate)).copied();
                             let all = self.files[file].candidates.iter_mut().enumerate();
@@ -394,14 +526,15 @@ impl<T> Hunt<T> {
         for shared in &mut self.shared {
             let is_asked = std::mem::take(&mut shared.is_asked);
             let step = std::mem::replace(&mut shared.step, Step::Wrong);
-            let is_begun = |&file: &usize| self.files[file].candidates.iter().any(|one| one.state == State::Begins);
+            let is_left = |one: &Candidate| matches!(one.state, State::New | State::Begins);
+            let is_begun = |&file: &usize| self.files[file].candidates.iter().any(is_left);
             shared.step = match step {
                 Step::All if shared.files.iter().any(is_begun) => Step::All,
                 // A single combination has been tried.
                 Step::All if shared.files.iter().all(|&file| self.files[file].right().nth(1).is_none()) => Step::Wrong,
                 Step::All => Step::Digests(BTreeMap::new()),
                 Step::Digests(digests) if is_asked => Step::Combinations(digests),
-                Step::Combinations(_) if is_asked => Step::Wrong,
+                Step::Combinations(_) | Step::Chosen(..) if is_asked => Step::Wrong,
                 other => other,
             };
         }
@@ -478,18 +611,4 @@ impl Wanted {
     fn best(&self) -> Option<usize> {
         self.right().next()
     }
-}
-
-/// The combinations of candidates that differ in their digests, and whether there are more of them.
-fn combinations(files: &[usize], digests: &BTreeMap<(usize, usize), [u8; 20]>) -> (Vec<Vec<(usize, usize)>>, bool) {
-    let (mut all, mut is_cut) = (vec![Vec::new()], false);
-    for &file in files {
-        let mut seen = BTreeSet::new();
-        let of_file = digests.range((file, 0)..(file + 1, 0)).filter(|(_, digest)| seen.insert(**digest));
-        let picks: Vec<(usize, usize)> = of_file.map(|(&pick, _)| pick).collect();
-        is_cut |= all.len() * picks.len() > COMBINATIONS_MAX;
-        let longer = all.iter().flat_map(|begun| picks.iter().map(|&pick| [&begun[..], &[pick]].concat()));
-        all = longer.take(COMBINATIONS_MAX).collect();
-    }
-    (all, is_cut)
 }

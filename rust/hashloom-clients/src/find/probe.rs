@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use hashloom_files::merkle::{Node, node};
 use hashloom_files::pieces::files::{Cache, Files, Look, Place, Trouble};
 use hashloom_files::pieces::job::{self, Digests, Hashes, Job, Outcome};
-use hashloom_files::pieces::layout::Layout;
 use hashloom_files::pieces::run;
 use hashloom_files::run::{Options, lock, unlocked};
 use hashloom_torrent::inside::root_of_layer;
@@ -23,7 +22,7 @@ pub(super) struct Probe {
     /// The torrent's number.
     pub(super) hunt: usize,
     pub(super) pieces: Range<usize>,
-    /// Files with their candidates: all files of the pieces; one of them for [`Goal::Digest`].
+    /// All files of the pieces, with their candidates.
     pub(super) picks: Vec<(usize, usize)>,
     pub(super) goal: Goal,
 }
@@ -36,15 +35,12 @@ pub(super) enum Goal {
     Own,
     /// A piece of several files, of which this is the number, is right.
     Shared(usize),
-    /// The SHA-1 of a file's bytes in such a piece.
-    Digest(usize),
 }
 
 /// The result of a probe.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) verdict: PieceState,
-    pub(super) digest: [u8; 20],
     /// The looks at the files of `picks`.
     pub(super) looks: Vec<Look>,
     /// Faults of the files, by their place in `picks`.
@@ -53,7 +49,6 @@ pub(super) struct Ended {
 
 struct Task<'a> {
     probe: Mutex<Option<Probe>>,
-    goal: Goal,
     first_piece: usize,
     torrent: &'a Torrent,
     /// The place in `picks` of each file of the layout that is on the disk.
@@ -62,7 +57,6 @@ struct Task<'a> {
     states: Vec<AtomicU8>,
     /// Whether a piece is not right: the others are not read then.
     is_wrong: AtomicBool,
-    digest: Mutex<[u8; 20]>,
     /// The roots of the pieces of a file without a layer, as they were found.
     roots: Mutex<BTreeMap<usize, Node>>,
     ended: &'a Mutex<Vec<(Probe, Ended)>>,
@@ -80,15 +74,7 @@ pub(super) fn run_probes<'a>(
     let tasks = probes.into_iter().map(|probe| {
         let torrent = torrent_of(probe.hunt);
         let range = torrent.piece_range(probe.pieces.start).start..torrent.piece_range(probe.pieces.end - 1).end;
-        let is_digest = matches!(probe.goal, Goal::Digest(_));
-        let (layout, files) = if is_digest {
-            let (file, span) = (probe.picks[0].0, torrent.layout.span(probe.picks[0].0));
-            let bytes = range.start.max(span.offset)..range.end.min(span.end());
-            let bytes = bytes.start - span.offset..bytes.end - span.offset;
-            (Layout::of_range(torrent.piece_nbytes(), bytes), file..file + 1)
-        } else {
-            torrent.layout.part(range)
-        };
+        let (layout, files) = torrent.layout.part(range);
         let place = |file| probe.picks.iter().position(|&(of, _)| of == file);
         let places: Vec<Option<usize>> = files.map(place).collect();
         let paths: Vec<PathBuf> = places
@@ -99,17 +85,15 @@ pub(super) fn run_probes<'a>(
             .collect();
         let count = paths.len();
         let files = Files::new(Place::Listed, count, Box::new(move |index| paths[index].clone()), &cache);
-        let has_sha1 = is_digest || !torrent.digests().is_empty();
-        let hashes = Hashes::of_torrent(torrent.piece_nbytes(), has_sha1, !is_digest && !torrent.roots().is_empty());
+        let (has_sha1, has_roots) = (!torrent.digests().is_empty(), !torrent.roots().is_empty());
+        let hashes = Hashes::of_torrent(torrent.piece_nbytes(), has_sha1, has_roots);
         Arc::new(Task {
-            goal: probe.goal,
             first_piece: probe.pieces.start,
             torrent,
             places,
             states: (0..layout.piece_count()).map(|_| AtomicU8::new(PieceState::Unchecked as u8)).collect(),
             content: job::Content::new(Arc::new(layout), files, hashes),
             is_wrong: AtomicBool::new(false),
-            digest: Mutex::default(),
             roots: Mutex::default(),
             ended: &ended,
             probe: Mutex::new(Some(probe)),
@@ -164,10 +148,6 @@ impl Job for Task<'_> {
             Outcome::Changed => PieceState::Unchecked,
             Outcome::Unstable => PieceState::Unstable,
             Outcome::Absent(absent) => absent.into(),
-            Outcome::Hashed(Digests { whole, .. }) if matches!(self.goal, Goal::Digest(_)) => {
-                lock(&self.digest).copy_from_slice(whole);
-                PieceState::Have
-            }
             Outcome::Hashed(Digests { whole, leaves }) => {
                 let number = self.first_piece + piece;
                 if self.torrent.has_unknown_root(number) {
@@ -195,7 +175,7 @@ impl Job for Task<'_> {
         let places = || self.places.iter().enumerate().filter_map(|(index, place)| Some((index, (*place)?)));
         let looks = places().map(|(index, _)| looks[index]).collect();
         let troubles = places().filter_map(|(index, place)| Some((place, found.remove(&index)?))).collect();
-        let ended = Ended { verdict: self.verdict(probe.picks[0].0), digest: *lock(&self.digest), looks, troubles };
+        let ended = Ended { verdict: self.verdict(probe.picks[0].0), looks, troubles };
         lock(self.ended).push((probe, ended));
     }
 }

@@ -219,8 +219,8 @@ pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> 
 /// Makes a client's resume file for a torrent that is new to the client, to put beside a copy of the torrent's file.
 /// The torrent starts when the client does.
 ///
-/// The file claims a piece if `have` has it and the files with bytes of the piece are there. For Transmission, which
-/// does not know padding files (BEP 47), those must be there, too.
+/// The file claims a piece if `have` has it and the files with bytes of the piece are there. For Transmission, to which
+/// padding files (BEP 47) are files like others, those must be there, too, and have zeros.
 ///
 /// # Errors
 ///
@@ -330,12 +330,23 @@ fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<
 }
 
 /// The pieces of `have`, except those with bytes of files that are missing or end too early. Of a client of libtorrent
-/// such bytes may be in its parts file. To Transmission, padding is a file like others.
-fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, format: Format) -> Bitfield {
+/// such bytes may be in its parts file. To Transmission, padding is a file like others: it is read.
+pub(crate) fn on_disk(torrent: &Torrent, have: &Bitfield, content: &Content, format: Format) -> Bitfield {
     let is_transmission = format == Format::Transmission;
     let mut have = have.clone();
+    if format == Format::Bitfield {
+        return have;
+    }
+    // Padding files of one length have one path.
+    let mut are_zeros: BTreeMap<PathBuf, bool> = BTreeMap::new();
     for file in torrent.files().filter(|file| is_transmission || !file.attributes.padding) {
-        let found = content.nbytes(file.index).unwrap_or(0);
+        let mut found = content.nbytes(file.index).unwrap_or(0);
+        let is_asked = || torrent.pieces_of_file(file.index).any(|piece| have.get(piece));
+        if file.attributes.padding && found >= file.nbytes && is_asked() {
+            let look = || content.has_zeros(torrent, file.index);
+            found =
+                if *are_zeros.entry(content.file_path(torrent, file.index)).or_insert_with(look) { found } else { 0 };
+        }
         if found < file.nbytes {
             let first = ((file.offset + found) / torrent.piece_nbytes()) as usize;
             let lost = (first..torrent.pieces_of_file(file.index).end)

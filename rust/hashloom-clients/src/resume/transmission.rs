@@ -27,7 +27,8 @@ fn block_nbytes(torrent: &Torrent) -> Result<u64, Error> {
     }
 }
 
-/// The bits of `blocks`, unless it is `all` or `none`.
+/// The bits of `blocks`, unless it is `all` or `none`. Transmission 4 ends them after the last bit that is set: those
+/// that are missing are zeros.
 fn raw_blocks<'a>(progress: &Keys<'a>) -> Result<Option<(Value<'a>, &'a [u8])>, Error> {
     let blocks = progress.get("blocks", Kind::String)?;
     let bits = blocks.and_then(|value| Some((value, value.string()?)));
@@ -49,8 +50,10 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
         }
     }
     if let (Some((value, bits)), Ok(block_nbytes)) = (raw_blocks(&progress)?, block_nbytes(torrent)) {
-        let count = torrent.total_nbytes().div_ceil(block_nbytes);
-        expect_length("blocks", value, count.div_ceil(8), bits.len())?;
+        let most = torrent.total_nbytes().div_ceil(block_nbytes).div_ceil(8);
+        if bits.len() as u64 > most {
+            expect_length("blocks", value, most, bits.len())?;
+        }
     }
     Ok(())
 }
@@ -102,7 +105,7 @@ pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error
     let block_nbytes = block_nbytes(torrent)?;
     let mut have = Bitfield::none(count);
     for piece in 0..count {
-        let is_set = |block: u64| bits[(block / 8) as usize] & 0x80 >> (block % 8) != 0;
+        let is_set = |block: u64| bits.get((block / 8) as usize).is_some_and(|byte| byte & 0x80 >> (block % 8) != 0);
         have.set(piece, blocks(torrent, piece, block_nbytes).all(is_set));
     }
     Ok(have)

@@ -14,5 +14,6 @@ mod skipped;
 mod changes;
 #[cfg(target_os = "linux")]
 mod checkpoint;
+mod find;
 mod kept;
 mod resume;

@@ -91,6 +91,12 @@ fn a_piece_is_not_claimed_whose_files_are_not_there() {
     // The padding file is not on disk, and Transmission would have to send a piece of it.
     assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3, 4]);
     assert_eq!(have(Format::Transmission), [0, 1, 3, 4]);
+    fs::create_dir(example.file(".pad")).unwrap();
+    for (padding, is_claimed) in [(vec![0; 100], true), (vec![0; 99], false), (vec![1; 100], false)] {
+        fs::write(example.file(".pad/100"), padding).unwrap();
+        assert_eq!(have(Format::Transmission).contains(&2), is_claimed);
+        assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3, 4], "libtorrent does not look at it");
+    }
     fs::write(example.file("d"), vec![0; PIECE]).unwrap();
     assert_eq!(have(Format::Libtorrent), [0, 1, 2, 3], "the last piece lies behind the end");
     fs::remove_file(example.file("a")).unwrap();
@@ -242,6 +248,10 @@ fn what_clients_say_is_read() {
     assert_eq!(have(b"d8:progressdee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd6:blocks3:allee"), Ok(vec![0, 1, 2, 3, 4]));
     assert_eq!(have(b"d8:progressd6:blocks2:\xdf\xc0ee"), Ok(vec![0, 2, 3, 4]), "half of piece 1");
+    // Transmission 4 ends the bits after the last one that is set.
+    assert_eq!(have(b"d8:progressd6:blocks1:\xf3ee"), Ok(vec![0, 1, 3]));
+    assert_eq!(have(b"d8:progressd6:blocks1:\x01ee"), Ok(vec![]), "half of piece 3");
+    assert_eq!(have(b"d8:progressd6:blocks0:ee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd12:time-checkedli1eli1ei0ei1eei0ei0ei0eeee"), Ok(vec![]));
     assert_eq!(have(&[0xa8]), Ok(vec![0, 2, 4]));
     // A bitfield of 16 pieces that is also bencode.

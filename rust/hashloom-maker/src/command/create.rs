@@ -65,7 +65,7 @@ pub struct Create {
     #[arg(short = 'l', long, value_name = "BYTES")]
     pub piece_length: Option<PieceLength>,
 
-    /// Version 1 only: SHA-1 of pieces (BEP 3)
+    /// Version 1 only: SHA-1 of pieces (BEP 3) (default for several files that are not whole pieces)
     #[arg(long, conflicts_with_all = ["v2", "hybrid"])]
     pub v1: bool,
 
@@ -73,7 +73,7 @@ pub struct Create {
     #[arg(long, conflicts_with = "hybrid")]
     pub v2: bool,
 
-    /// Both versions in one torrent, which clients of either version accept (default)
+    /// Both versions in one torrent, for clients of either version (default for one file, and files of whole pieces)
     #[arg(long)]
     pub hybrid: bool,
 
@@ -153,7 +153,7 @@ pub struct Create {
     quiet: bool,
 
     /// Print one JSON object for each torrent instead
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long)]
     json: bool,
 
     #[command(flatten)]
@@ -192,7 +192,7 @@ pub struct Create {
 const HELP: &str = "\
 Which files:
   All files below PATH, hidden ones too, in the order of the bytes of their
-  paths, folder by folder. Globs are those of .gitignore: *.log matches at any
+  paths; folder by folder in version 2 and hybrids. Globs are those of .gitignore: *.log matches at any
   depth, /extras/ only a folder in PATH itself, music/** everything below music.
   A PATH that is a file is matched by its name. A torrent does not record empty
   folders. Sockets, FIFOs and devices are an error unless excluded.
@@ -218,9 +218,14 @@ Presets and batches:
   trackers: their source, lengths of pieces, and limits.
 
 Which version:
-  Clients of either version share the data of a hybrid torrent. Transmission
-  before 4 and aria2 accept neither hybrid nor version 2 torrents, whichever
-  program made them: use --v1 for these clients.
+  Clients of either version share the data of a hybrid torrent. In its version 1
+  padding files of zeros fill the last piece of each file. qBittorrent and other
+  clients of libtorrent hide them; Transmission 4, rTorrent and aria2 take them
+  for files, so that the maker's own folder is incomplete there, and others
+  download zeros. A torrent of several files that would need padding is therefore
+  of version 1, as those of mkbrr, mktorrent and Transmission are, unless
+  --hybrid or --v2 is given. Transmission 3 accepts no hybrid torrents, and
+  Transmission, rTorrent and aria2 accept none of version 2 alone.
 
 A file that is changed, replaced or removed while it is read is an error, and
 nothing is written. The new torrent is parsed and compared before it is written.
@@ -404,11 +409,25 @@ impl Create {
     }
 
     fn task<'a>(&'a self, builder: &Builder, path: &'a Path) -> Result<Task<'a>, String> {
-        let mut plan = builder.clone().plan(path).map_err(|error| match error {
+        let is_open = !(self.v1 || self.v2 || self.hybrid || self.like.is_some());
+        let planned = match builder.clone().plan(path) {
+            Err(CreateError::PadFolder) if is_open => builder.clone().version(Version::V1).plan(path),
+            planned => planned,
+        };
+        let mut plan = planned.map_err(|error| match error {
             CreateError::Nothing { .. } => format!("{error}; .torrent files and junk of systems are never taken in"),
             _ => error.to_string(),
         })?;
-        self.choose_pieces(&mut plan).map_err(|error| format!("{}: {error}", display(path)))?;
+        let first = plan.piece_nbytes();
+        let choose = |plan: &mut Plan| self.choose_pieces(plan).map_err(|error| format!("{}: {error}", display(path)));
+        let chosen = choose(&mut plan);
+        // Many clients take padding for files.
+        if is_open && plan.has_padding() {
+            plan.make_v1(first).map_err(|error| error.to_string())?;
+            choose(&mut plan)?;
+        } else {
+            chosen?;
+        }
         let warnings = self.ignored.values().flatten().cloned().chain(cautions::name_warnings(&plan)).collect();
         let output = self.output.clone().unwrap_or_else(|| {
             let mut name = OsString::new();
@@ -506,6 +525,10 @@ fn check_output(arguments: &Create, task: &Task<'_>, tasks: &[Task<'_>], index: 
 /// Lists the files of a torrent, in a dry run.
 fn list(out: &mut impl Write, task: &Task<'_>) -> io::Result<()> {
     let plan = &task.plan;
+    if task.job.json {
+        hashloom_frame::json::write_json(&mut *out, &PlanJson::new(task))?;
+        return writeln!(out);
+    }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
     for file in plan.files() {
         writeln!(out, "  {:>10}  {}", size(file.nbytes), shown(file.path))?;
@@ -602,6 +625,59 @@ struct Json<'a> {
     held_back_by: Option<&'static str>,
 }
 
+/// A torrent that would be made, with the keys of `Json` that are known before anything is read.
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    hashloom: &'static str,
+    dry_run: bool,
+    torrent: PlannedJson<'a>,
+    #[serde(flatten)]
+    content: Named<'a>,
+    files: Files<'a>,
+    left_out: Vec<String>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PlannedJson<'a> {
+    #[serde(flatten)]
+    path: Named<'a>,
+    #[serde(flatten)]
+    name: Named<'a>,
+    version: String,
+    length: u64,
+    piece_length: u64,
+    piece_count: u64,
+    file_count: usize,
+}
+
+impl<'a> PlanJson<'a> {
+    fn new(task: &'a Task<'_>) -> PlanJson<'a> {
+        let plan = &task.plan;
+        PlanJson {
+            hashloom: env!("CARGO_PKG_VERSION"),
+            dry_run: true,
+            torrent: PlannedJson {
+                path: Named::path("path", &task.output),
+                name: Named::new("name", plan.name()),
+                version: plan.version().to_string(),
+                length: plan.nbytes(),
+                piece_length: plan.piece_nbytes(),
+                piece_count: plan.piece_count(),
+                file_count: plan.files().len(),
+            },
+            content: Named::path("content", task.path),
+            files: Files(plan),
+            left_out: left_out(plan),
+            warnings: &task.warnings,
+        }
+    }
+}
+
+fn left_out(plan: &Plan) -> Vec<String> {
+    plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+}
+
 #[derive(Serialize)]
 struct TorrentJson<'a> {
     #[serde(flatten)]
@@ -643,7 +719,7 @@ impl<'a> Json<'a> {
             },
             content: Named::path("content", task.path),
             files: Files(&task.plan),
-            left_out: task.plan.left_out().iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect(),
+            left_out: left_out(&task.plan),
             same_info_hash,
             warnings: &task.warnings,
             bytes_read: created.nbytes_read,

@@ -149,6 +149,12 @@ impl Default for Builder {
     }
 }
 
+/// Gives files the order of mkbrr, mktorrent, transmission-create and libtorrent in v1, that of whole paths: `CD1
+/// bonus/b` comes before `CD1/a`. The order of BEP 52's tree is that of components.
+fn sort_by_paths(entries: &mut [Entry]) {
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+}
+
 impl Builder {
     /// The default options.
     pub fn new() -> Builder {
@@ -298,14 +304,17 @@ impl Builder {
         Ok(Plan { left_out, ..plan })
     }
 
-    /// Lays out the files at `root`, which are sorted.
+    /// Lays out the files at `root`, which are sorted as BEP 52's tree is.
     fn lay_out(
         self,
         root: PathBuf,
         name: Vec<u8>,
-        entries: Vec<Entry>,
+        mut entries: Vec<Entry>,
         single_file: bool,
     ) -> Result<Plan, CreateError> {
+        if self.version == Version::V1 && self.like.is_none() {
+            sort_by_paths(&mut entries);
+        }
         let mut nbytes: u64 = 0;
         for entry in &entries {
             nbytes = nbytes.checked_add(entry.nbytes).ok_or(CreateError::TotalOverflow)?;
@@ -526,6 +535,18 @@ impl Plan {
     /// The paths that [`Builder::leave_out`] has left out, below the folder, the components joined by `/`.
     pub fn left_out(&self) -> &[Box<[u8]>] {
         &self.left_out
+    }
+
+    /// Whether the torrent has padding files, which some clients take for files of the content.
+    pub(crate) fn has_padding(&self) -> bool {
+        (0..self.entries.len()).any(|index| self.padding_after(index) > 0)
+    }
+
+    /// Makes the torrent one of v1, without padding, in pieces of this length.
+    pub(crate) fn make_v1(&mut self, piece_nbytes: u64) -> Result<(), CreateError> {
+        (self.builder.version, self.padded) = (Version::V1, false);
+        sort_by_paths(&mut self.entries);
+        self.set_piece_nbytes(piece_nbytes)
     }
 
     /// Bytes of padding after a file.

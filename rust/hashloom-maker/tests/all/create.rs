@@ -41,10 +41,15 @@ fn paths(plan: &Plan) -> Vec<String> {
     plan.files().map(|file| String::from_utf8(file.path.to_vec()).unwrap()).collect()
 }
 
-/// A torrent of a folder, made by the text of the standards. `files` are sorted.
+/// A torrent of a folder, made by the text of the standards. `files` are sorted by components; v1 alone has them by
+/// whole paths, as mkbrr, mktorrent and transmission-create do.
 fn expected(version: Version, name: &str, files: &[Content], piece_nbytes: usize) -> Vec<u8> {
     let padded: Vec<Content> = match version {
-        Version::V1 => return crate::maker::folder_torrent(name, files, piece_nbytes),
+        Version::V1 => {
+            let mut files = files.to_vec();
+            files.sort_by(|a, b| a.path.cmp(&b.path));
+            return crate::maker::folder_torrent(name, &files, piece_nbytes);
+        }
         Version::V2 => return crate::maker::v2_torrent(name, files, piece_nbytes),
         // One file needs no padding. If there are several, the last one is padded too.
         Version::Hybrid if files.len() > 1 => files.iter().flat_map(|file| pad(file, piece_nbytes)).collect(),
