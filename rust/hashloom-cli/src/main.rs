@@ -180,10 +180,10 @@ fn run(arguments: &Arguments) -> Result<u8, String> {
         Command::Torrent { .. } => Some(vec![Algorithm::Sha1, Algorithm::Sha256]),
         Command::Sum(options) => Some(options.algorithms().to_vec()),
         Command::Tree { command } => Some(command.algorithms()),
-        Command::Address(_) => Some(vec![Algorithm::Sha256, Algorithm::Ripemd160]),
         Command::Work(options) => Some(options.algorithms()),
         Command::Kernels(options) => Some(options.algorithms.clone()),
         Command::Bench(options) => Some(options.algorithms.clone()),
+        Command::Address(_) => Some(vec![Algorithm::Sha256, Algorithm::Ripemd160]),
     };
     needed.map_or(Ok(()), |algorithms| restrict(isa, &algorithms))?;
     match &arguments.command {
