@@ -192,10 +192,11 @@ pub struct Create {
 const HELP: &str = "\
 Which files:
   All files below PATH, hidden ones too, in the order of the bytes of their
-  paths; folder by folder in version 2 and hybrids. Globs are those of .gitignore: *.log matches at any
-  depth, /extras/ only a folder in PATH itself, music/** everything below music.
-  A PATH that is a file is matched by its name. A torrent does not record empty
-  folders. Sockets, FIFOs and devices are an error unless excluded.
+  paths; folder by folder in version 2 and hybrids. Globs are those of
+  .gitignore: *.log matches at any depth, /extras/ only a folder in PATH itself,
+  music/** everything below music. A PATH that is a file is matched by its name.
+  A torrent does not record empty folders. Sockets, FIFOs and devices are an
+  error unless excluded.
 
 Symbolic links:
   follow  the file or folder that the link leads to becomes part of the torrent,
@@ -222,10 +223,10 @@ Which version:
   padding files of zeros fill the last piece of each file. qBittorrent and other
   clients of libtorrent hide them; Transmission 4, rTorrent and aria2 take them
   for files, so that the maker's own folder is incomplete there, and others
-  download zeros. A torrent of several files that would need padding is therefore
-  of version 1, as those of mkbrr, mktorrent and Transmission are, unless
-  --hybrid or --v2 is given. Transmission 3 accepts no hybrid torrents, and
-  Transmission, rTorrent and aria2 accept none of version 2 alone.
+  download zeros. A torrent of several files that would need padding is
+  therefore of version 1, as those of mkbrr, mktorrent and Transmission are,
+  unless --hybrid or --v2 is given. Transmission 3 accepts no hybrid torrents,
+  and Transmission, rTorrent and aria2 accept none of version 2 alone.
 
 A file that is changed, replaced or removed while it is read is an error, and
 nothing is written. The new torrent is parsed and compared before it is written.

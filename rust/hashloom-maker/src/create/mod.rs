@@ -538,11 +538,13 @@ impl Plan {
     }
 
     /// Whether the torrent has padding files, which some clients take for files of the content.
+    #[cfg(feature = "command")]
     pub(crate) fn has_padding(&self) -> bool {
         (0..self.entries.len()).any(|index| self.padding_after(index) > 0)
     }
 
     /// Makes the torrent one of v1, without padding, in pieces of this length.
+    #[cfg(feature = "command")]
     pub(crate) fn make_v1(&mut self, piece_nbytes: u64) -> Result<(), CreateError> {
         (self.builder.version, self.padded) = (Version::V1, false);
         sort_by_paths(&mut self.entries);
