@@ -79,7 +79,7 @@ def steps(order, of_pair):
     """What two of four mixing functions do, in steps of operations that are alike."""
     for sigma in order:
         for first, turn in (0, 0), (8, 1):
-            # Of diagonals each pair waits for the words b of one pair of columns only.
+            # A pair of diagonals waits for the words b of one pair of columns only.
             columns = [(i, 4 + (i + turn) % 4, 8 + (i + 2 * turn) % 4, 12 + (i + 3 * turn) % 4)
                        for i in ((0, 1), (2, 3), (3, 0), (1, 2))[2 * turn + of_pair]]
             for half, turn_d, turn_b in (0, "T1", "T2"), (1, "T3", "T4"):

@@ -33,7 +33,7 @@ struct batch {
     size_t at[HLI_WINDOW]; /* the message's index in the call */
 };
 
-/* What the next step can use again. padded_nbytes is UINT64_MAX before the first step. */
+/* The padding that one step makes and the next may share. padded_nbytes is UINT64_MAX before the first step. */
 struct step {
     uint64_t padded_nbytes;       /* length of the messages that the padding below ends */
     uint8_t padding[176];         /* the ending of every message of padded_nbytes, which is a whole number of blocks */
@@ -362,8 +362,8 @@ static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kerne
             if (next == all->count && nkept == 0 && window.n == 0)
                 break;
         }
-        /* With fewer messages the ones left over at the end cost what the others gain, and the choice takes 20 to 35
-         * ns. */
+        /* A kernel for short messages pays for more than a window of them: of fewer, the messages left over at the end
+         * cost what the others gain, and the choice takes 20 to 35 ns. */
         if (wide_short == NULL)
             wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
 
@@ -477,7 +477,7 @@ struct few {
     struct hli_whole whole; /* for functions for whole messages: with that schedule */
 };
 
-/* What hli_plan_group is told. */
+/* The flags of hli_plan_group for messages of that many blocks. */
 HLI_INLINE unsigned flags_of(uint32_t word, const struct hli_pass *pass, size_t nblocks, const void *schedule)
 {
     return (schedule != NULL ? HLI_IS_KNOWN : 0) |

@@ -141,7 +141,8 @@ def test_values_of_any_kinds_have_their_own_digests_or_none(values):
 
 NS = pd.Timedelta(1, "ns")
 of = functools.partial(pyhashloom.column, "sha256")
-# What pyarrow's guess would change; texts of the error; and a type that has all values, and what they are in it.
+# Columns that pyarrow's guess would change: the values, a pattern of the error, a type that holds all of them, and the
+# values in that type.
 REFUSED = [
     ([DAY.date(), DAY.replace(hour=5)], "hour=5|2026, 1, 1, 5, 0.* beside datetime.date.2026", pa.timestamp("us"),
      [Timestamp(plain(DAY).number), Timestamp(plain(DAY.replace(hour=5)).number)]),

@@ -347,7 +347,7 @@ def diff(
         _unique(one.names, which)
     _same_names(names, schemas[1].names, "the first table", "the second")
     kinds = {name: [each.field(name).type for each in schemas] for name in names}
-    # Of columns without values, the type makes no difference.
+    # A column without values equals any other without values, whatever their types are.
     odd = {name: [False, False] for name in names if not _fits(*map(_kind, kinds[name]))}
     keys = names if key is None else [key] if isinstance(key, str) or not isinstance(key, Iterable) else list(key)
     if missing := [name for name in keys if name not in names]:

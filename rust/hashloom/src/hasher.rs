@@ -188,7 +188,7 @@ impl Hasher {
     }
 }
 
-/// What a hasher shows of itself, which is not the message: it may be secret. And bytes written to it are hashed.
+/// `Debug`, which leaves out the message, as it may be secret; `Write`, which hashes; and `ZeroizeOnDrop`.
 macro_rules! stream {
     ($type:ident) => {
         impl fmt::Debug for $type {

@@ -196,7 +196,7 @@ impl Round {
         candidates: &[usize],
         pieces: Range<usize>,
     ) {
-        // Of a v2 file without a layer, one place is the whole file.
+        // A v2 file without a layer has one place: the whole file.
         let is_whole = torrent.has_unknown_root(wanted.own.start) && torrent.digests().is_empty();
         for piece in pieces.map(|piece| wanted.own.start + piece).take(if is_whole { 1 } else { usize::MAX }) {
             let place = Place::piece(torrent, file, piece);
@@ -321,7 +321,7 @@ impl<T> Hunt<T> {
                 gave_up.insert(index_of);
                 entries.truncate(most);
             }
-            // Of files that all have their best candidate in one file, one may try that file alone.
+            // Several files may have one best candidate: the first of them tries that candidate alone.
             let is_first_tried = fit >= FITS && entries.first().is_some_and(|&first| tried.insert(first));
             let state = match entries.len() {
                 _ if own.is_empty() => State::Right,

@@ -87,7 +87,7 @@ pub(super) struct Ask {
     pub(super) what: What,
 }
 
-/// What a place is.
+/// The kind of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// A piece that lies wholly in the file.

@@ -16,7 +16,7 @@ use hashloom_torrent::Torrent;
 
 use crate::maker::{Content, content, folder_torrent, noise, sha1, v2_torrent};
 
-/// What was found of each torrent below a folder, and the number of bytes read.
+/// The findings of each torrent below a folder, and the number of bytes read.
 fn found_in(folder: &Path, torrents: &[Vec<u8>]) -> (Vec<Findings>, u64) {
     let files = Walk::new(folder).entries().map(Result::unwrap).filter(|entry| entry.file_type.is_file());
     let index = Index::new(files.map(|entry| {
@@ -121,7 +121,7 @@ fn small_files_in_one_piece_are_told_apart_from_memory() {
     assert_eq!(names(&found[0]), expected);
     // The best names together, each file once, and the right combination.
     assert_eq!(nread, 3 * 6 * 700);
-    // With another extension the names fit at once.
+    // Names that differ in the extension alone fit at once.
     (0..6).for_each(|number| fs::rename(path(number, "x"), folder.path().join(format!("Track_{number}.bin"))).unwrap());
     let (found, nread) = found_in(folder.path(), &[torrent]);
     assert_eq!((found[0].is_whole(), nread), (true, 6 * 700));

@@ -540,7 +540,7 @@ impl<'a> Value<'a> {
         Entries(self.children(Kind::Dictionary))
     }
 
-    /// What stands between the marks of a value of this kind; nothing for any other value.
+    /// The items of a list or dictionary of this kind; none of any other value.
     fn children(&self, of: Kind) -> Items<'a> {
         let pos = if self.kind() == of { self.start + 1 } else { self.end };
         Items { input: self.input, pos, end: self.end - 1 }

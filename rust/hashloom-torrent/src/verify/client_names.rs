@@ -179,7 +179,7 @@ fn code_point(bytes: &[u8]) -> (Option<char>, usize) {
 fn libtorrent(name: &[u8], is_2_1: bool) -> Option<Vec<u8>> {
     let is_left_out = |point: char| match point {
         '\\' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => true,
-        // What cannot be seen.
+        // Characters that cannot be seen.
         '\u{61c}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' => is_2_1,
         '\u{2066}'..='\u{2069}' | '\u{feff}' => is_2_1,
         _ => false,
