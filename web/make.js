@@ -17,7 +17,7 @@ const lines = (id) => $(id).value.split("\n").map((line) => line.trim()).filter(
 $("making").onsubmit = (event) => {
     event.preventDefault();
     make([
-        ["v", $("version").value],
+        ...($("version").value ? [["v", $("version").value]] : []),
         ...($("piece").value ? [["l", $("piece").value]] : []),
         ...($("name").value ? [["n", $("name").value]] : []),
         ...lines("trackers").map((tier) => ["t", tier]),

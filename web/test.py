@@ -128,8 +128,8 @@ def made_by(program, content, output, options):
 
 # The options of the program, and what is put into the page's fields.
 MAKINGS = [
-    (["--hybrid"], {}),
-    (["--v1"], {"version": "v1"}),
+    ([], {}),
+    (["--hybrid"], {"version": "hybrid"}),
     (["--v2"], {"version": "v2"}),
     (["--v1", "-l", "64KiB", "--private", "-t", "udp://a.example:1/x,https://b.example/", "-t", "wss://c.example"],
      {"version": "v1", "piece": "65536", "private": True,
@@ -413,7 +413,7 @@ class Tests(Shown):
                 self.until("given.size > 0 && !listing")
                 assert self.browser.run("given.size") == nfiles
                 assert ("leaves out names" in self.text("#found")) == (at is None), self.text("#found")
-                self.browser.run(fill({}))
+                self.browser.run(fill({"version": "hybrid"}))
                 if at is None:
                     assert "choose the folder by the button" in self.wait_error(), self.error()
                 else:
@@ -1089,7 +1089,7 @@ class Tests(Shown):
             self.browser.run(HOLD_LAST_LOOK if late else HOLD_ANSWERS)
             self.browser.choose("#folder", [top])
             self.until("!document.getElementById('make').hidden")
-            self.browser.run(fill({}))
+            self.browser.run(fill({"version": "hybrid"}))
             self.until("window.go !== undefined" if late else "waiting.length > 0")
             (top / "one").write_bytes(noise(4_000_000, 9))
             self.browser.run("window.go()" if late else LET_ANSWERS_GO)

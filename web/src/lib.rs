@@ -15,7 +15,7 @@ use std::io::Read;
 
 use hashloom::{Algorithm, Hasher, finalize_many, update_many};
 use hashloom_list::{BadLine, Line, Parser, read_digest as parse_digest};
-use hashloom_maker::{Builder, Draft};
+use hashloom_maker::{Builder, CreateError, Draft};
 use hashloom_torrent::{Attributes, PieceDigests, Pieces, Torrent, Version};
 
 use json::Json;
@@ -137,15 +137,18 @@ fn draft(options: &[u8]) -> Result<Draft, String> {
     let options = std::str::from_utf8(options).map_err(|error| error.to_string())?;
     // As `hashloom torrent create` has it.
     let mut builder = Builder::new().created_by(concat!("hashloom ", env!("CARGO_PKG_VERSION")));
-    let (mut folder, mut files) = (None, Vec::new());
+    let (mut folder, mut files, mut is_open) = (None, Vec::new(), true);
     for line in options.split_terminator('\0') {
         let (letter, value) = line.split_once(' ').ok_or("an option without a value")?;
         builder = match letter {
-            "v" => builder.version(match value {
-                "v1" => Version::V1,
-                "v2" => Version::V2,
-                _ => Version::Hybrid,
-            }),
+            "v" => {
+                is_open = false;
+                builder.version(match value {
+                    "v1" => Version::V1,
+                    "v2" => Version::V2,
+                    _ => Version::Hybrid,
+                })
+            }
             "l" => builder.piece_nbytes(value.parse().map_err(|_| format!("a piece length of {value} bytes"))?),
             "n" => builder.name(value),
             "t" => builder.tier(value.split(',')),
@@ -168,7 +171,16 @@ fn draft(options: &[u8]) -> Result<Draft, String> {
             _ => {}
         }
     }
-    builder.draft(folder, files).map_err(|error| error.to_string())
+    let drafted = builder.clone().draft(folder, files.iter().copied());
+    let drafted = match drafted {
+        // Many clients take padding for files.
+        Ok(draft) if is_open && draft.files().any(|(.., attributes)| attributes.padding) => {
+            builder.version(Version::V1).draft(folder, files)
+        }
+        Err(CreateError::PadFolder) if is_open => builder.version(Version::V1).draft(folder, files),
+        drafted => drafted,
+    };
+    drafted.map_err(|error| error.to_string())
 }
 
 fn describe_draft(draft: &Draft) -> Vec<u8> {
