@@ -58,34 +58,41 @@ LV_FN lv32 sm3_p1(lv32 x)
         XOR_TO(4, e), XOR_TO(5, f), XOR_TO(6, g), XOR_TO(7, h); \
     } while (0)
 
-#define KEPT(t)  w[(t) & 15]
+#define KEPT(t)  w[t]
 #define K(t)     lv32_splat(hli_sm3_k[t0 + (t)])
-/* W[t + 4] is made where it is first needed. */
-#define AHEAD(t) \
-    (t0 + (t) < 12 ? w[((t) + 4) & 15] \
-                   : (w[((t) + 4) & 15] = SCHEDULE(w[((t) + 4) & 15], w[((t) + 7) & 15], w[((t) + 11) & 15], \
-                                                   w[((t) + 14) & 15], w[((t) + 1) & 15])))
-#define PRIMED(t) lv32_xor(w[(t) & 15], AHEAD(t))
+#define W_AFTER(t) \
+    (w[((t) + 4) & 15] = SCHEDULE(w[((t) + 4) & 15], w[((t) + 7) & 15], w[((t) + 11) & 15], w[((t) + 14) & 15], \
+                                  w[((t) + 1) & 15]))
+/* W'[t] of the first 16 rounds, and of all others: W[t + 4] is made where it is first needed. */
+#define PRIMED(t)       lv32_xor(w[t], (t) < 12 ? w[((t) + 4) & 15] : W_AFTER(t))
+#define LATER_PRIMED(t) lv32_xor(w[t], W_AFTER(t))
+
+/* Of the rounds behind the first 16. A loop takes 0.88 of the time over SSE2 and 0.95 over AVX2 (Zen 3, gcc 12.2). Other
+ * sets: not measured. */
+#if defined(X86_BITS) && !defined(X86_TERNARY)
+#  define TURNS 1
+#else
+#  define TURNS 3
+#endif
 
 LV_BLOCK_FN void sm3_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     LOAD_STATE();
 
-    LV_UNROLL(4)
-    for (unsigned t0 = 0; t0 < 64; t0 += 16) {
+    unsigned t0 = 0;
+    LV_STAGE(lv32, 64, 0, 1);
+    ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 0);
+    ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 4);
+    ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 8);
+    ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 12);
+    LV_UNROLL(TURNS)
+    for (t0 = 16; t0 < 64; t0 += 16) {
         LV_STAGE(lv32, 64, t0 / 16, 1);
-        if (t0 == 0) {
-            ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 0);
-            ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 4);
-            ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 8);
-            ROUNDS4(XOR3, XOR3, KEPT, PRIMED, K, 12);
-        } else {
-            ROUNDS4(MAJ, CH, KEPT, PRIMED, K, 0);
-            ROUNDS4(MAJ, CH, KEPT, PRIMED, K, 4);
-            ROUNDS4(MAJ, CH, KEPT, PRIMED, K, 8);
-            ROUNDS4(MAJ, CH, KEPT, PRIMED, K, 12);
-        }
+        ROUNDS4(MAJ, CH, KEPT, LATER_PRIMED, K, 0);
+        ROUNDS4(MAJ, CH, KEPT, LATER_PRIMED, K, 4);
+        ROUNDS4(MAJ, CH, KEPT, LATER_PRIMED, K, 8);
+        ROUNDS4(MAJ, CH, KEPT, LATER_PRIMED, K, 12);
     }
     XOR_TO_STATE();
 }
@@ -146,7 +153,9 @@ void LV_NAME(sm3_schedule)(const uint8_t block[], void *schedule)
 #undef XOR_TO_STATE
 #undef KEPT
 #undef K
-#undef AHEAD
+#undef W_AFTER
 #undef PRIMED
+#undef LATER_PRIMED
+#undef TURNS
 #undef GIVEN
 #undef GIVEN2
