@@ -7,6 +7,7 @@
 #  include <smmintrin.h> /* in the encoding of AVX */
 
 #  include "../lanes/avx.h"
+#  define VECTORS 1
 #  define NAME hli_blake3_blocks_avx_x1
 #  include "single_blake3.inc.h"
 #endif
