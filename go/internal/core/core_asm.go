@@ -343,6 +343,18 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 	c.run()
 }
 
+// SumPairs is SumRows for n pairs of nodes of 32 bytes, in a call that is not copied.
+func SumPairs(alg Alg, dst, rows []byte) {
+	const size = 64
+	n := len(rows) / size
+	if alg.Size() != size/2 || len(dst) < n*size/2 {
+		panic("hashloom: internal error: no room for the nodes")
+	}
+	c := call{op: opSum, alg: checked(alg), costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), digestLen: size / 2,
+		rows: unsafe.SliceData(rows), rowLen: size, stride: size, count: n}
+	c.run()
+}
+
 // SumManyXOF is SumMany with digests of size bytes each, by an XOF.
 func SumManyXOF(alg Alg, dst []byte, size int, msgs [][]byte) {
 	c := sumManyCall(alg, dst, size, msgs)

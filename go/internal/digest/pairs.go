@@ -61,7 +61,7 @@ func SumPairs(alg core.Alg, above, layer, prefix []byte) {
 		return
 	}
 	if len(prefix) == 0 {
-		core.SumRows(alg, above, layer, len(layer)/size, size, size)
+		core.SumPairs(alg, above, layer)
 		return
 	}
 	var ctx core.Ctx
