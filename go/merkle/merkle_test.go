@@ -134,3 +134,62 @@ func ExampleTree_Proof() {
 	fmt.Println(len(proof), merkle.Verify(merkle.RFC6962, tree.Root(), leaves[2], 2, 3, proof))
 	// Output: 1 true
 }
+
+func TestRange(t *testing.T) {
+	all := leaves(300)
+	for _, step := range []int{1, 2, 3, 7, 64, 299} {
+		r := new(merkle.Range)
+		seen := map[[2]uint64]merkle.Node{}
+		for first := 0; ; {
+			if want := root(merkle.RFC6962, all[:first], 0); r.Root() != want || r.Size() != uint64(first) {
+				t.Fatalf("%d leaves, %d at a time: %x, want %x", first, step, r.Root(), want)
+			}
+			kept, err := merkle.NewRange(r.Size(), r.Roots())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r = kept; first == len(all) {
+				break
+			}
+			next := min(first+step, len(all))
+			r.Append(all[first:next], func(height int, index uint64, node merkle.Node) {
+				at := [2]uint64{uint64(height), index}
+				if _, isKnown := seen[at]; isKnown {
+					t.Errorf("%v is told twice", at)
+				}
+				seen[at] = node
+			})
+			first = next
+		}
+		nnodes := 0
+		for height := 0; len(all)>>height > 0; height++ {
+			for i := range len(all) >> height {
+				if want := root(merkle.RFC6962, all[i<<height:(i+1)<<height], 0); seen[[2]uint64{uint64(height), uint64(i)}] != want {
+					t.Errorf("%d at a time: node %d at height %d is wrong or was not told", step, i, height)
+				}
+				nnodes++
+			}
+		}
+		if len(seen) != nnodes {
+			t.Errorf("%d at a time: %d nodes, want %d", step, len(seen), nnodes)
+		}
+	}
+	if r, err := merkle.NewRange(3, all[:1]); err == nil {
+		t.Errorf("%v", r)
+	}
+}
+
+func ExampleRange() {
+	log := new(merkle.Range)
+	log.Append([]merkle.Node{sha256.Sum256([]byte("\x00one")), sha256.Sum256([]byte("\x00two"))}, nil)
+	size, roots := log.Size(), log.Roots() // what a log keeps
+	log, err := merkle.NewRange(size, roots)
+	log.Append([]merkle.Node{sha256.Sum256([]byte("\x00three"))}, func(height int, index uint64, node merkle.Node) {
+		fmt.Printf("node %d at height %d: %.4x\n", index, height, node[:])
+	})
+	root := log.Root()
+	fmt.Printf("%d leaves: %.4x %v\n", log.Size(), root[:], err)
+	// Output:
+	// node 2 at height 0: 671f146c
+	// 3 leaves: 5aac771c <nil>
+}
