@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing/fstest"
 
 	hashloom "github.com/hashloom/hashloom/go"
 	"github.com/hashloom/hashloom/go/md5"
@@ -85,9 +86,26 @@ func ExampleServer_SumReaders() {
 func ExampleServer_SumFiles() {
 	var server hashloom.Server
 	both := func() hash.Hash { return server.NewHash(sha256.New(), md5.New()) }
-	sums, err := server.SumFiles(context.Background(), both, "LICENSE-MIT", "missing")
-	fmt.Println(len(sums[0]), sums[1] == nil, errors.Is(err, fs.ErrNotExist))
-	// Output: 48 true true
+	sums, errs := server.SumFiles(context.Background(), both, "LICENSE-MIT", "missing")
+	fmt.Println(len(sums[0]), errs[0], sums[1] == nil, errors.Is(errs[1], fs.ErrNotExist))
+	// Output: 48 <nil> true true
+}
+
+// Files of any file system, such as those of a program, of an archive, or of a folder.
+func ExampleServer_SumOpened() {
+	files, names := fstest.MapFS{"one": {Data: []byte("one")}, "two": {Data: []byte("two")}}, []string{"one", "two"}
+	var server hashloom.Server
+	open := func(i int) (io.ReadCloser, error) { return files.Open(names[i]) }
+	sums, errs := server.SumOpened(context.Background(), sha256.New, len(names), open)
+	fmt.Printf("%.4x %.4x %v\n", sums[0], sums[1], errs)
+	// Output: 7692c3ad 3fc4ccfe []
+}
+
+// A column of texts, of which the second is empty.
+func ExampleAppendSumsColumn() {
+	sums := hashloom.AppendSumsColumn(nil, sha256.New(), []byte("onetwo"), []int32{0, 3, 3, 6})
+	fmt.Printf("%.4x %.4x %.4x\n", sums[:32], sums[32:64], sums[64:])
+	// Output: 7692c3ad e3b0c442 3fc4ccfe
 }
 
 // A message that lies in memory, such as a chunk of a backup, on each of many goroutines.

@@ -57,6 +57,32 @@ func AppendSumsParts(b []byte, h hash.Hash, msgs [][][]byte) []byte {
 	return b
 }
 
+// AppendSumsColumn is [AppendSumsFrom] for the values of a column: message i is data[offsets[i]:offsets[i+1]], as in
+// Apache Arrow's binary and string layouts, so that n digests have n+1 offsets. Without offsets there are none. The
+// digests stand behind each other in one slice, which a digest that is kept does not keep alive once copied.
+//
+// It panics as AppendSumsFrom does, and if an offset is less than the one before, or beyond data.
+func AppendSumsColumn[T int | int32 | int64 | uint32 | uint64](b []byte, h hash.Hash, data []byte, offsets []T) []byte {
+	for i, offset := range offsets {
+		if offset < 0 || uint64(offset) > uint64(len(data)) || i > 0 && offset < offsets[i-1] {
+			panic(fmt.Sprintf("hashloom: AppendSumsColumn: offset %d of %d is %d: it is less than the one before, or beyond "+
+				"data, of %d bytes", i, len(offsets), offset, len(data)))
+		}
+	}
+	n := max(len(offsets), 1) - 1
+	b, digests := digest.Grow(b, n*h.Size(), [][]byte{data})
+	sums := digests[:0]
+	msgs := make([][]byte, min(n, 1024))
+	for first := 0; first < n; first += len(msgs) {
+		msgs = msgs[:min(len(msgs), n-first)]
+		for i := range msgs {
+			msgs[i] = data[offsets[first+i]:offsets[first+i+1]]
+		}
+		sums = AppendSumsFrom(sums, h, msgs)
+	}
+	return b[:len(b)+len(sums)]
+}
+
 // Implementations returns "go", for the standard library and pure Go, and the names of the instruction sets that this
 // machine has code for beside it, the plainest first: "avx2", "avx512", "sha" and so on. On amd64 there are none
 // without AVX2, nor in a build of pure Go.

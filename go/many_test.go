@@ -5,6 +5,7 @@ package hashloom_test
 import (
 	"bytes"
 	"crypto"
+	stdsha256 "crypto/sha256"
 	"encoding"
 	"fmt"
 	"hash"
@@ -394,4 +395,38 @@ func TestParts(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAppendSumsColumn(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	data := randomBytes(rng, 100_000)
+	offsets := []int64{0}
+	for range 2500 {
+		offsets = append(offsets, min(offsets[len(offsets)-1]+int64(rng.IntN(80)), int64(len(data))))
+	}
+	for _, newHash := range []func() hash.Hash{sha256.New, sha512.New, stdsha256.New} {
+		for _, n := range []int{0, 1, 2, 1023, 1024, 1025, 2500} {
+			h := newHash()
+			h.Write([]byte("before"))
+			sums := hashloom.AppendSumsColumn([]byte("kept"), h, data, offsets[:n+1])
+			want := []byte("kept")
+			for i := range n {
+				one := newHash()
+				one.Write([]byte("before"))
+				one.Write(data[offsets[i]:offsets[i+1]])
+				want = one.Sum(want)
+			}
+			if !bytes.Equal(sums, want) {
+				t.Errorf("%T, %d values: wrong", h, n)
+			}
+		}
+	}
+	if sums := hashloom.AppendSumsColumn(nil, sha256.New(), data, []int32(nil)); len(sums) != 0 {
+		t.Errorf("%x", sums)
+	}
+	for text, offsets := range map[string][]int{"offset 1 of 3 is 4": {5, 4, 6}, "offset 2 of 3 is 100001": {0, 1, 100_001},
+		"offset 0 of 2 is -1": {-1, 0}} {
+		panics(t, text, func() { hashloom.AppendSumsColumn(nil, sha256.New(), data, offsets) })
+	}
+	panics(t, "overlap", func() { hashloom.AppendSumsColumn(data[:0], sha256.New(), data, []uint32{0, 10, 20}) })
 }

@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -63,7 +62,7 @@ func (s *Server) SetCPUs(n int) {
 // behind each other. Unlike other hashes it may be used by many goroutines at once: Writes to it are hashed one after
 // another.
 //
-// It panics if one of hs is nil.
+// It panics if one of hs is nil; Sum, if one is a hash of another package whose Sum does not append Size bytes.
 func (s *Server) NewHash(hs ...hash.Hash) hash.Hash { return s.serve.NewHash(hs) }
 
 // AppendSum appends the digest of one message that lies in memory, data, and returns the result: beside the messages of
@@ -92,60 +91,31 @@ func (s *Server) Close() error {
 // returned, and leaves no goroutine behind. To interrupt a Read that blocks, close what it reads from (see
 // [context.AfterFunc]).
 func (s *Server) SumReaders(ctx context.Context, newHash func() hash.Hash, readers ...io.Reader) ([][]byte, error) {
-	return s.sumAll(ctx, newHash, len(readers), len(readers), func(h *serve.Hash, i int) error {
-		if readers[i] == nil {
-			return fmt.Errorf("hashloom: SumReaders: reader %d of %d is nil", i+1, len(readers))
-		}
-		if _, err := h.ReadAll(ctx, readers[i]); err != nil {
-			return fmt.Errorf("hashloom: SumReaders: reader %d of %d: %w", i+1, len(readers), err)
-		}
-		return nil
-	})
-}
-
-// SumFiles is [Server.SumReaders] for the files of these names. It reads at most 16 files for each of GOMAXPROCS at
-// once. An error of a file is a [*io/fs.PathError].
-func (s *Server) SumFiles(ctx context.Context, newHash func() hash.Hash, names ...string) ([][]byte, error) {
-	return s.sumAll(ctx, newHash, len(names), 16*runtime.GOMAXPROCS(0), func(h *serve.Hash, i int) error {
-		file, err := os.Open(names[i])
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		_, err = h.ReadAll(ctx, file)
-		return err
-	})
-}
-
-// sumAll returns the digests of n messages, which write writes, at most limit of them at once.
-func (s *Server) sumAll(ctx context.Context, newHash func() hash.Hash, n, limit int,
-	write func(h *serve.Hash, i int) error) ([][]byte, error) {
 	if newHash == nil {
 		panic("hashloom: newHash is nil")
 	}
+	n := len(readers)
 	sums, errs := make([][]byte, n), make([]error, n)
-	var next, nended atomic.Int64
+	var nended atomic.Int64
 	var group sync.WaitGroup
-	for range min(n, limit) {
+	for i, reader := range readers {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if one := newHash(); one == nil {
-					errs[i] = errors.New("hashloom: newHash has returned nil")
-				} else {
-					h, isServed := one.(*serve.Hash)
-					if !isServed {
-						h = s.serve.NewHash([]hash.Hash{one})
-					}
-					if errs[i] = write(h, i); errs[i] == nil {
-						sums[i] = h.Sum(nil)
-					}
-				}
-				nended.Add(1)
+			if ctx.Err() != nil {
+				return
 			}
+			h, err := s.hashOf(newHash)
+			switch {
+			case err == nil && reader == nil:
+				err = fmt.Errorf("hashloom: SumReaders: reader %d of %d is nil", i+1, n)
+			case err == nil:
+				if _, err = h.ReadAll(ctx, reader); err != nil {
+					err = fmt.Errorf("hashloom: SumReaders: reader %d of %d: %w", i+1, n, err)
+				}
+			}
+			if errs[i] = err; err == nil {
+				sums[i] = h.Sum(nil)
+			}
+			nended.Add(1)
 		})
 	}
 	group.Wait()
@@ -154,4 +124,9 @@ func (s *Server) sumAll(ctx context.Context, newHash func() hash.Hash, n, limit 
 		return nil, context.Cause(ctx)
 	}
 	return sums, err
+}
+
+// SumFiles is [Server.SumOpened] for the files of these names. An error of a file is a [*io/fs.PathError].
+func (s *Server) SumFiles(ctx context.Context, newHash func() hash.Hash, names ...string) ([][]byte, []error) {
+	return s.SumOpened(ctx, newHash, len(names), func(i int) (io.ReadCloser, error) { return os.Open(names[i]) })
 }

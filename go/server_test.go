@@ -23,6 +23,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -464,8 +465,8 @@ func TestSumReadersContext(t *testing.T) {
 			t.Errorf("%x, %v", sums, err)
 		}
 	}
-	if sums, err := s.SumFiles(ctx, newSHA256, "server_test.go"); err != why || sums != nil {
-		t.Errorf("%x, %v", sums, err)
+	if sums, errs := s.SumFiles(ctx, newSHA256, "server_test.go"); len(errs) != 1 || errs[0] != why || sums[0] != nil {
+		t.Errorf("%x, %v", sums, errs)
 	}
 	// A context that ends too late changes nothing.
 	late, cancelLate := context.WithCancel(context.Background())
@@ -494,24 +495,92 @@ func TestSumFiles(t *testing.T) {
 	names[7], want[7] = filepath.Join(folder, "missing"), nil
 	names[8], want[8] = folder, nil
 	var s hashloom.Server
-	sums, err := s.SumFiles(context.Background(), newSHA256, names...)
-	for i := range names {
-		if !bytes.Equal(sums[i], want[i]) {
-			t.Errorf("%s: %x, want %x", names[i], sums[i], want[i])
+	foreign := func() hash.Hash { return struct{ hash.Hash }{stdsha256.New()} }
+	both := func() hash.Hash { return s.NewHash(foreign(), newSHA256()) }
+	for times, newHash := range []func() hash.Hash{newSHA256, foreign, both} {
+		sums, errs := s.SumFiles(context.Background(), newHash, names...)
+		for i := range names {
+			expected := want[i]
+			if times == 2 && expected != nil {
+				expected = append(expected[:len(expected):len(expected)], expected...)
+			}
+			if !bytes.Equal(sums[i], expected) || (errs[i] == nil) != (want[i] != nil) {
+				t.Errorf("%s: %x, %v, want %x", names[i], sums[i], errs[i], expected)
+			}
+		}
+		var of *fs.PathError
+		if !errors.Is(errs[7], fs.ErrNotExist) || !errors.As(errs[8], &of) || of.Path != folder {
+			t.Errorf("%v, %v", errs[7], errs[8])
 		}
 	}
-	var of *fs.PathError
-	if !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &of) || !strings.Contains(err.Error(), folder+": ") {
-		t.Errorf("%v", err)
+}
+
+func TestSumOpened(t *testing.T) {
+	defer settled(t, runtime.NumGoroutine())
+	var s hashloom.Server
+	var nopen atomic.Int64
+	failed := errors.New("failed")
+	// Contents around the length from which they are read in parts, of readers that fail at their end.
+	open := func(i int) (io.ReadCloser, error) {
+		nopen.Add(1)
+		switch content := bytes.NewReader(make([]byte, i*(64<<10)/40)); i % 10 {
+		case 3:
+			return nil, failed
+		case 5:
+			return nil, nil
+		case 7:
+			return counted{io.MultiReader(content, iotest.ErrReader(failed)), &nopen}, nil
+		default:
+			return counted{iotest.HalfReader(content), &nopen}, nil
+		}
+	}
+	sums, errs := s.SumOpened(context.Background(), newSHA256, 100, open)
+	for i := range 100 {
+		want := stdsha256.Sum256(make([]byte, i*(64<<10)/40))
+		switch i % 10 {
+		case 3, 7:
+			if sums[i] != nil || !errors.Is(errs[i], failed) {
+				t.Errorf("%d: %x, %v", i, sums[i], errs[i])
+			}
+		case 5:
+			if sums[i] != nil || errs[i] == nil {
+				t.Errorf("%d: %x, %v", i, sums[i], errs[i])
+			}
+		default:
+			if !bytes.Equal(sums[i], want[:]) || errs[i] != nil {
+				t.Errorf("%d: %x, %v", i, sums[i], errs[i])
+			}
+		}
+	}
+	if n := nopen.Load(); n != 20 {
+		t.Errorf("%d of the opened contents were not closed, or opened twice", n-20)
+	}
+	if sums, errs := s.SumOpened(context.Background(), newSHA256, 0, open); len(sums) != 0 || errs != nil {
+		t.Errorf("%x, %v", sums, errs)
+	}
+	s.Close()
+	if sums, errs := s.SumOpened(context.Background(), newSHA256, 1, open); sums[0] != nil ||
+		errs[0] != hashloom.ErrServerClosed {
+		t.Errorf("%x, %v", sums, errs)
 	}
 }
+
+type counted struct {
+	io.Reader
+	nopen *atomic.Int64
+}
+
+func (c counted) Close() error { c.nopen.Add(-1); return nil }
 
 func TestServerMisuse(t *testing.T) {
 	var s hashloom.Server
 	for text, call := range map[string]func(){
 		"hash 2 of 3 is nil": func() { s.NewHash(sha256.New(), nil, md5.New()) },
-		"SetCPUs: -1":        func() { s.SetCPUs(-1) },
-		"newHash is nil":     func() { s.SumFiles(context.Background(), nil, "server_test.go") },
+		"hash 2 of 2, a hashloom_test.short: its Sum does not append Size bytes": func() {
+			s.NewHash(md5.New(), short{md5.New()}).Sum([]byte("before"))
+		},
+		"SetCPUs: -1":    func() { s.SetCPUs(-1) },
+		"newHash is nil": func() { s.SumFiles(context.Background(), nil, "server_test.go") },
 	} {
 		panics(t, text, call)
 	}
@@ -542,6 +611,11 @@ func TestServerMisuse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// short is a hash of another package whose Sum does not append.
+type short struct{ hash.Hash }
+
+func (s short) Sum([]byte) []byte { return s.Hash.Sum(nil) }
 
 func forged(t *testing.T) hash.Hash {
 	state, _ := stdsha3.New256().MarshalBinary()

@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"hash"
@@ -47,13 +48,13 @@ func (u hasher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // printFiles writes a line for each file that can be read. It returns the errors of the others.
 func (u hasher) printFiles(w io.Writer, names []string) error {
-	sums, err := u.server.SumFiles(context.Background(), u.newHash, names...)
+	sums, errs := u.server.SumFiles(context.Background(), u.newHash, names...)
 	for i, sum := range sums {
 		if sum != nil {
 			fmt.Fprintf(w, "%x  %x  %s\n", sum[:sha256.Size], sum[sha256.Size:], names[i])
 		}
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 func main() {

@@ -393,7 +393,7 @@ func AppendSumsFrom(sums []byte, h hash.Hash, msgs [][]byte) ([]byte, bool) {
 		b := newBatch()
 		defer b.free()
 		if alg := b.begin(h); alg != 0 {
-			sums, digests := grow(sums, len(msgs)*alg.Size(), msgs)
+			sums, digests := Grow(sums, len(msgs)*alg.Size(), msgs)
 			core.SumManyFrom(b.ctxs[0], digests, msgs)
 			return sums[:len(sums)+len(digests)], true
 		}
@@ -401,7 +401,7 @@ func AppendSumsFrom(sums []byte, h hash.Hash, msgs [][]byte) ([]byte, bool) {
 			return sums, false
 		}
 	}
-	sums, _ = grow(sums, len(msgs)*h.Size(), msgs)
+	sums, _ = Grow(sums, len(msgs)*h.Size(), msgs)
 	for _, msg := range msgs {
 		c := clone(h)
 		c.Write(msg)
@@ -420,7 +420,7 @@ func clone(h hash.Hash) hash.Hash {
 
 // AppendSumsParts is AppendSumsFrom for messages in parts.
 func AppendSumsParts(sums []byte, h hash.Hash, msgs [][][]byte) ([]byte, bool) {
-	sums, digests := grow(sums, len(msgs)*h.Size(), nil)
+	sums, digests := Grow(sums, len(msgs)*h.Size(), nil)
 	for _, parts := range msgs {
 		CheckOverlap(digests, parts)
 	}
@@ -476,8 +476,8 @@ func (b *batch) sumParts(digests []byte, msgs [][][]byte) {
 	}
 }
 
-// grow returns sums with spare capacity for nbytes of digests, and these. It panics if they overlap a message.
-func grow(sums []byte, nbytes int, msgs [][]byte) (grown, digests []byte) {
+// Grow returns sums with spare capacity for nbytes of digests, and these. It panics if they overlap a message.
+func Grow(sums []byte, nbytes int, msgs [][]byte) (grown, digests []byte) {
 	grown = slices.Grow(sums, nbytes) // append(sums, make...) would write zeros before the check
 	digests = grown[len(grown):][:nbytes]
 	CheckOverlap(digests, msgs)

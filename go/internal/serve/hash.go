@@ -165,15 +165,24 @@ func (h *Hash) finish() {
 
 const bufferLen = 64 << 10
 
-var buffers = sync.Pool{New: func() any { return new([bufferLen]byte) }}
+// Buffer is room for what is read, or for copies.
+type Buffer [bufferLen]byte
+
+var buffers = sync.Pool{New: func() any { return new(Buffer) }}
+
+// TakeBuffer returns a buffer that nobody uses.
+func TakeBuffer() *Buffer { return buffers.Get().(*Buffer) }
+
+// Free ends the use of a buffer.
+func (b *Buffer) Free() { buffers.Put(b) }
 
 // ReadFrom writes what r has until its end.
 func (h *Hash) ReadFrom(r io.Reader) (int64, error) { return h.ReadAll(context.Background(), r) }
 
 // ReadAll is ReadFrom that looks before each read whether ctx has ended.
 func (h *Hash) ReadAll(ctx context.Context, r io.Reader) (total int64, err error) {
-	buffer := buffers.Get().(*[bufferLen]byte)
-	defer buffers.Put(buffer)
+	buffer := TakeBuffer()
+	defer buffer.Free()
 	for err == nil {
 		var n int
 		n, err = ReadFull(ctx, r, buffer[:])
@@ -211,16 +220,43 @@ func ReadFull(ctx context.Context, r io.Reader, buffer []byte) (n int, err error
 	return n, err
 }
 
-// Sum appends the digests of all hashes, or nothing after a Write that failed.
+// Sum appends the digests of all hashes, or nothing after a Write that failed. It panics if a hash does not append Size
+// bytes.
 func (h *Hash) Sum(b []byte) []byte {
 	h.finish()
 	defer h.mu.Unlock()
 	if h.err == nil {
-		for _, each := range h.hashes {
-			b = each.Sum(b)
+		for i, each := range h.hashes {
+			before := len(b)
+			if b = each.Sum(b); len(b) != before+each.Size() {
+				panic(fmt.Sprintf("hashloom: Sum: hash %d of %d, a %T: its Sum does not append Size bytes", i+1, len(h.hashes),
+					each))
+			}
 		}
 	}
 	return b
+}
+
+// AllHaveLanes reports whether AppendSums may be called.
+func (h *Hash) AllHaveLanes() bool { return len(h.others) == 0 }
+
+// AppendSums returns, behind each other, what Sum would append after a Write of each message. The state does not change.
+func (h *Hash) AppendSums(msgs [][]byte) (sums []byte, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.server.check(); err != nil {
+		return nil, err
+	}
+	parts := make([][]byte, len(h.hashes)) // of each hash, the digests of all messages
+	for i, each := range h.hashes {
+		parts[i], _ = digest.AppendSumsFrom(nil, each, msgs)
+	}
+	for m := range msgs {
+		for i, each := range h.hashes {
+			sums = append(sums, parts[i][m*each.Size():(m+1)*each.Size()]...)
+		}
+	}
+	return sums, nil
 }
 
 // Reset begins a new message. The error of a Write that failed is forgotten.

@@ -221,7 +221,7 @@ func (q *queue) copy(j *job, p []byte) (n int) {
 			if n > 0 && !q.copies(j) {
 				break
 			}
-			j.copies = append(j.copies, buffers.Get().(*[bufferLen]byte)[:0])
+			j.copies = append(j.copies, TakeBuffer()[:0])
 			q.ncopies++
 			tail = &j.copies[len(j.copies)-1]
 		}
@@ -376,7 +376,7 @@ func (q *queue) batch(own *job) {
 	q.mu.Lock()
 	for _, j := range batch {
 		if j.isCopy {
-			buffers.Put((*[bufferLen]byte)(j.chunk[:bufferLen]))
+			(*Buffer)(j.chunk[:bufferLen]).Free()
 			q.ncopies--
 		}
 		if q.next(j); j.state == idle && j.isCopy {
