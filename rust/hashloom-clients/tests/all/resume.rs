@@ -253,6 +253,22 @@ fn what_clients_say_is_read() {
     assert_eq!(have(b"d8:progressd6:blocks1:\x01ee"), Ok(vec![]), "half of piece 3");
     assert_eq!(have(b"d8:progressd6:blocks0:ee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd12:time-checkedli1eli1ei0ei1eei0ei0ei0eeee"), Ok(vec![]));
+    // Each version of Transmission, with a whole torrent, a part and nothing: old ones, 2.20 to 3.00, 4.
+    let (mtimes, checked) = (&b"6:mtimesli1ei1ei1ei1ei1ee"[..], &b"12:time-checkedli1eli9ei1ei0eei0ei1ei1ee"[..]);
+    let forms: [(&[&[u8]], &[usize]); 8] = [
+        (&[b"8:bitfield2:\xdf\xc04:have3:all", mtimes], &[0, 1, 2, 3, 4]),
+        (&[b"8:bitfield2:\xdf\xc0", mtimes], &[0, 2, 3, 4]),
+        (&[b"6:blocks3:all4:have3:all", checked], &[0, 1, 2, 3, 4]),
+        (&[b"6:blocks2:\xdf\xc0", checked], &[0, 2, 3, 4]),
+        (&[b"6:blocks4:none", checked], &[]),
+        (&[b"6:blocks3:all", mtimes, b"6:pieces3:all"], &[0, 1, 2, 3, 4]),
+        (&[b"6:blocks1:\xdf", mtimes, b"6:pieces1:\x90"], &[0, 2, 3]),
+        (&[b"6:blocks4:none", mtimes, b"6:pieces4:none"], &[]),
+    ];
+    for (form, expected) in forms {
+        let form = [b"d8:progressd", &form.concat()[..], b"ee"].concat();
+        assert_eq!(have(&form), Ok(expected.to_vec()), "{}", form.escape_ascii());
+    }
     assert_eq!(have(&[0xa8]), Ok(vec![0, 2, 4]));
     // A bitfield of 16 pieces that is also bencode.
     let torrent = Torrent::parse(&raw_file_torrent("x", 16, 1, vec![0; 320])).unwrap();
@@ -278,6 +294,8 @@ fn what_does_not_belong_to_the_torrent_is_refused() {
     );
     let message = error(b"d8:progressd6:blocks3:xxxee");
     assert!(message.starts_with("blocks, byte 20: expected a length of 2 "), "{message}");
+    let message = error(b"d8:progressd8:bitfield3:xxxee");
+    assert!(message.starts_with("bitfield, byte 22: expected a length of 2 "), "{message}");
     assert_eq!(error(b"d8:progressd6:blocksleee"), "blocks, byte 20: expected a string, found a list");
     assert_eq!(
         error(b"d8:progressi1e11:destination1:xe"),
