@@ -36,8 +36,8 @@ enum Blocks<'a> {
     Bits(&'static str, Value<'a>, &'a [u8]),
 }
 
-/// The blocks that are there: `blocks`, or of old versions `have` for a whole torrent, else `bitfield`. All versions look
-/// for them in this order, but 4.1, which leaves `have` out.
+/// The blocks that are there: `blocks`, or of old versions `have` for a whole torrent, else `bitfield`. All versions
+/// look for them in this order, but 4.1, which leaves `have` out.
 fn blocks_of<'a>(progress: &Keys<'a>) -> Result<Blocks<'a>, Error> {
     let bits = |value: Value<'a>| value.string().unwrap_or_default();
     if let Some(value) = progress.get("blocks", Kind::String)? {
@@ -136,14 +136,19 @@ fn blocks(torrent: &Torrent, piece: usize, block_nbytes: u64) -> std::ops::Range
     range.start / block_nbytes..range.end.div_ceil(block_nbytes)
 }
 
+/// The second folder in which the client looks for files, for as long as some are not complete. Version 4.1 spells its
+/// key in another way.
+pub(super) fn incomplete<'a>(root: &Keys<'a>) -> Result<Option<&'a [u8]>, Error> {
+    Ok(root.string("incomplete-dir")?.or(root.string("incomplete_dir")?).filter(|folder| !folder.is_empty()))
+}
+
 /// Removes from `items` the values of an old file that must not be kept. Returns whether the lists leave empty files
 /// out.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<bool, Error> {
     let (renamed, versions) = (renamed(root, torrent)?, Versions::new(&TRANSMISSION, torrent));
-    // Transmission looks for each file in both folders; the second is for files that are not complete yet.
+    // Transmission looks for each file in both folders.
     let destination = root.string("destination")?.unwrap_or_default();
-    let incomplete = root.string("incomplete-dir")?.or(root.string("incomplete_dir")?);
-    let mut folders = [Some(destination), incomplete].into_iter().flatten();
+    let mut folders = [Some(destination), incomplete(root)?].into_iter().flatten();
     if !folders.any(|folder| places::agree(&to_path(folder), &renamed, &versions, torrent, content)) {
         for key in [&b"destination"[..], b"incomplete-dir", b"incomplete_dir", b"files"] {
             items.remove(key);
