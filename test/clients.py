@@ -5,8 +5,8 @@
     python3 test/clients.py path/to/hashloom [--require]
 
 Clients: libtorrent (the PyPI package of that name, or Debian's python3-libtorrent), qBittorrent (Debian package
-qbittorrent-nox) and Transmission (transmission-daemon). A client that is not installed is named as SKIPPED; with
---require that is a failure.
+qbittorrent-nox), Transmission (transmission-daemon) and Deluge (deluged). A client that is not installed is named as
+SKIPPED; with --require that is a failure, except for deluged, which brings 36 packages.
 
 Each client gets a folder of its own for all its files, free ports, and peers on this machine only. The test asks each
 client over its own interface which pieces it has. Damage that a client does not notice shows that it did not check; so
@@ -19,13 +19,16 @@ import hashlib
 import json
 import os
 import pathlib
+import pickle
 import random
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+import types
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -140,7 +143,10 @@ class Hashloom:
         return self.run(self.torrent, path or content.folder, *options, status=status)
 
     def run(self, *options, folder=None, status=0):
-        command = [PROGRAM, "torrent", "verify", *options]
+        return self.command("verify", *options, folder=folder, status=status)
+
+    def command(self, *options, folder=None, status=0):
+        command = [PROGRAM, "torrent", *options]
         run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         expect(f"{options}: status; {run.stderr}", run.returncode, status)
         return run.stdout
@@ -195,10 +201,10 @@ def read_json(answer):
 
 
 class Daemon:
-    """A client in a process of its own, with a folder for all its files."""
+    """A client in a process of its own, with a folder for all its files, and settings that are not its usual ones."""
 
-    def __init__(self, folder):
-        self.folder, self.process = folder, None
+    def __init__(self, folder, settings=()):
+        self.folder, self.process, self.settings = folder, None, dict(settings)
         self.prepare()
 
     def start(self):
@@ -255,6 +261,7 @@ Session\\InterfaceName=lo
 Session\\InterfaceAddress=127.0.0.1
 Session\\DefaultSavePath={self.folder}/elsewhere
 Session\\QueueingSystemEnabled=false
+{self.settings.get("BitTorrent", "")}
 [Network]
 PortForwardingEnabled=false
 [Preferences]
@@ -294,6 +301,9 @@ WebUI\\UseUPnP=false
         pieces = read_json(self.api(f"torrents/pieceStates?hash={content.hash}"))
         return info["state"], [int(piece == 2) for piece in pieces], bool(checking)
 
+    def pieces(self, content):
+        return self.state(content)[1]
+
     def expect(self, content, pieces, what):
         state, found, checked = self.state(content)
         expect(f"{self.name}, {what}: pieces", found, pieces)
@@ -314,6 +324,9 @@ WebUI\\UseUPnP=false
         state, found, _ = self.state(content)
         expect(f"{self.name}, {what}: state", state, "stalledUP" if all(pieces) else "stalledDL")
         expect(f"{self.name}, {what}: pieces", found, pieces)
+
+    def recheck(self, content):
+        self.api("torrents/recheck", hashes=content.hash)
 
     def label(self, content):
         self.api("torrents/addTags", hashes=content.hash, tags="kept")
@@ -359,6 +372,7 @@ class Transmission(Daemon):
             "rpc-bind-address": "127.0.0.1",
             "rpc-port": self.port,
             "utp-enabled": False,
+            **self.settings,
         }
         (self.folder / "settings.json").write_text(json.dumps(settings))
         return ["transmission-daemon", "--foreground", "--no-portmap", "--config-dir", str(self.folder)]
@@ -385,6 +399,10 @@ class Transmission(Daemon):
         torrents = (self.rpc("torrent-get", ids=[content.hash], fields=fields) or {}).get("torrents")
         return torrents[0] if torrents else None
 
+    def pieces(self, content):
+        bits = "".join(f"{byte:08b}" for byte in base64.b64decode(self.info(content)["pieces"]))
+        return [int(bit) for bit in bits[: content.piece_count]]
+
     def expect(self, content, pieces, what):
         check_wait, checking, stopped = 1, 2, 0
         seen = set()
@@ -397,8 +415,7 @@ class Transmission(Daemon):
             return None if info["status"] in (check_wait, checking, stopped) else info
 
         info = wait(f"{self.name} has {content.name}", poll)
-        bits = "".join(f"{byte:08b}" for byte in base64.b64decode(info["pieces"]))
-        expect(f"{self.name}, {what}: pieces", [int(bit) for bit in bits[: len(pieces)]], pieces)
+        expect(f"{self.name}, {what}: pieces", self.pieces(content), pieces)
         expect(f"{self.name}, {what}: checks among the states {seen}", seen & {check_wait, checking}, set())
         expect(f"{self.name}, {what}: log", "Verifying" in self.process.log.read_text(errors="replace"), False)
         expect(f"{self.name}, {what}: error", info["errorString"] if info["error"] == 3 else "", "")
@@ -421,11 +438,13 @@ class Transmission(Daemon):
 
     def expect_random(self, content, pieces, what):
         info = wait(f"{self.name} has {content.name}", lambda: self.info(content))
-        bits = "".join(f"{byte:08b}" for byte in base64.b64decode(info["pieces"]))
         # To Transmission, padding is a file that is missing.
         pieces = [int(there and piece not in content.padded) for piece, there in enumerate(pieces)]
-        expect(f"{self.name}, {what}: pieces", [int(bit) for bit in bits[: len(pieces)]], pieces)
+        expect(f"{self.name}, {what}: pieces", self.pieces(content), pieces)
         expect(f"{self.name}, {what}: error", info["errorString"] if info["error"] == 3 else "", "")
+
+    def recheck(self, content):
+        self.rpc("torrent-verify", ids=[content.hash])
 
     def label(self, content):
         self.rpc("torrent-set", ids=[content.hash], labels=["kept"])
@@ -685,8 +704,131 @@ def check_random_daemon(client_kind, hashloom, folder):
                     client.expect_random(content, have[content.hash], f"{content.name}, {time_of} start")
 
 
+def check_partial(client_kind, hashloom, folder):
+    """A release without its smallest file, renamed: a client takes what is linked, with exactly the right pieces, and
+    finds the same ones when it checks all itself."""
+    (folder / "client").mkdir(parents=True)
+    (folder / "seeds").mkdir()
+    client = client_kind(folder / "client")
+    content = Content(folder / "library", "release", seed=6)
+    client.put(content)
+    absent = "b/d ä.bin"
+    content.path(absent).unlink()
+    content.path().rename(content.folder / "Release.by.others")
+    hashloom.torrent.write_bytes(content.torrent)
+    link = ["link", hashloom.torrent, "--in", content.folder, "--to", folder / "seeds"]
+    hashloom.command(*link, client.option, client.resume_folder(), status=1)
+    expect(f"{client.name}: nothing is linked", os.listdir(folder / "seeds"), [])
+    hashloom.command(*link, "--partial", "5", client.option, client.resume_folder(), status=1)
+    content.folder = folder / "seeds"
+    lost = content.pieces_of(absent, 0, len(content.files[absent]))
+    pieces = [int(piece not in lost) for piece in range(content.piece_count)]
+    with client:
+        client.expect(content, pieces, "linked in part")
+        # Damage shows that the client has checked all.
+        for state in ([int(there and number > 0) for number, there in enumerate(pieces)], pieces):
+            content.flip("a.bin", 5)
+            client.recheck(content)
+            wait(f"{client.name} checks itself", lambda: client.pieces(content) == state or None)
+
+
+def check_unfinished(client_kind, hashloom, folder, ending, settings):
+    """Files that a client has not finished, under its names."""
+    (folder / "client").mkdir(parents=True)
+    client = client_kind(folder / "client", settings)
+    content = Content(folder / "unfinished", "unfinished", seed=7)
+    client.put(content)
+    pieces = content.damage()
+    for file in ("a.bin", "e.bin"):
+        content.path(file).rename(content.path(file + ending))
+    hashloom.verify(content, client.option, client.resume_folder(), status=1)
+    if client_kind is Transmission:
+        # The files are in its second folder alone.
+        entries = bdecode(client.resume_file(content).read_bytes())[0]
+        (folder / "finished").mkdir()
+        entries[b"destination"] = os.fsencode(folder / "finished")
+        client.resume_file(content).write_bytes(bencode(entries))
+    with client:
+        client.expect(content, pieces, "unfinished")
+    # By the client's own file.
+    told = hashloom.run(hashloom.torrent, "--claimed", client.resume_folder())
+    expect(f"{client.name}, unfinished: {told}", f"part right: {sum(pieces)} of" in told, True)
+    hashloom.run(hashloom.torrent, client.option, client.resume_folder(), status=1)
+    with client:
+        client.expect(content, pieces, "unfinished, again")
+
+
+class Deluge(Daemon):
+    name, option = "Deluge", "--libtorrent"
+
+    def prepare(self):
+        self.state = self.folder / "state"
+        self.state.mkdir(parents=True)
+
+    def put(self, content):
+        """Adds a torrent as Deluge keeps it: objects of its own classes, pickled."""
+        module = types.ModuleType("deluge.core.torrentmanager")
+        for name in ("TorrentManagerState", "TorrentState"):
+            setattr(module, name, type(name, (), {"__module__": module.__name__}))
+        sys.modules.update({"deluge": module, "deluge.core": module, module.__name__: module})
+        state, torrent = module.TorrentManagerState(), module.TorrentState()
+        torrent.__dict__.update(torrent_id=content.hash, save_path=str(content.folder), queue=0, paused=False,
+                                storage_mode="sparse", magnet=None, filename="x.torrent", is_finished=False,
+                                file_priorities=[], trackers=[])
+        state.torrents = [torrent]
+        (self.state / "torrents.state").write_bytes(pickle.dumps(state, 2))
+        (self.state / f"{content.hash}.torrent").write_bytes(content.torrent)
+        (self.state / "torrents.fastresume").write_bytes(b"de")
+
+    def command(self):
+        off = dict.fromkeys(["dht", "upnp", "natpmp", "lsd", "utpex", "random_port", "new_release_check"], False)
+        settings = {**off, "listen_interface": "127.0.0.1", "listen_ports": [self.peer_port] * 2, "enabled_plugins": []}
+        (self.folder / "core.conf").write_text(json.dumps({"file": 1, "format": 1}) + json.dumps(settings))
+        return ["deluged", "-d", "-c", str(self.folder), "-p", str(self.port), "-L", "info"]
+
+    def answers(self):
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", self.peer_port)) == 0 or None
+
+
+def check_deluge(folder):
+    """Deluge has the resume files of libtorrent in one file: docs/clients.md says how to take them apart."""
+    content = Content(folder / "downloads")
+    client = Deluge(folder / "client")
+    client.put(content)
+    guide = (BUILD.parent / "docs/clients.md").read_text()
+    script = re.search(r"^cd ~/.config/deluge/state\n(.*?)^```", guide, re.DOTALL | re.MULTILINE)[1]
+    (folder / "bin").mkdir()
+    (folder / "bin/hashloom").symlink_to(PROGRAM)
+    path = os.pathsep.join([str(folder / "bin"), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
+
+    def check():
+        command = ["bash", "-c", script.replace("--libtorrent", f"--data '{content.folder}' --libtorrent")]
+        environment = {**os.environ, "PATH": path}
+        run = subprocess.run(command, cwd=client.state, env=environment, capture_output=True, text=True, check=False)
+        expect(f"Deluge: what docs/clients.md says: {run.stderr}", run.returncode, 0)
+
+    check()
+    with client:
+        expect("Deluge: a peer gets everything", downloaded(content, client.peer_port, folder / "peer"), True)
+    content.flip("f.bin", 10)
+    with client:
+        whole = downloaded(content, client.peer_port, folder / "deceived peer")
+        expect("Deluge: a peer gets damaged content, as it was not checked", whole, False)
+    content.write()
+    pieces = content.damage()
+    check()
+    with client:
+        peer, handle, look = download(content, client.peer_port, folder / "peer of a part")
+        wait("Deluge: a peer gets the right pieces", lambda: look() or list(handle.status().pieces) == pieces or None)
+        del peer
+
+
 def check_qbittorrent(folder):
     hashloom = Hashloom(folder)
+    check_partial(QBittorrent, hashloom, folder / "partial")
+    check_unfinished(QBittorrent, hashloom, folder / "unfinished", ".!qB",
+                     {"BitTorrent": "Session\\AddExtensionToIncompleteFiles=true"})
     for version in ("hybrid", "v2"):
         (folder / version).mkdir()
         check_daemon(QBittorrent, hashloom, folder / version, version)
@@ -707,6 +849,10 @@ def check_qbittorrent(folder):
 
 def check_transmission(folder):
     hashloom = Hashloom(folder)
+    check_partial(Transmission, hashloom, folder / "partial")
+    own = folder / "unfinished"
+    check_unfinished(Transmission, hashloom, own, ".part", {"incomplete-dir": str(own / "unfinished"),
+                     "incomplete-dir-enabled": True, "rename-partial-files": True})
     check_random_daemon(Transmission, hashloom, folder / "random")
     check_daemon(Transmission, hashloom, folder)
     # Transmission takes padding files for files, and would send bytes that do not exist. (Version 3.00 refuses hybrid
@@ -785,6 +931,10 @@ def main():
                           (check_transmission, "transmission-daemon")):
         if client.startswith(arguments.only.lower()):
             checks.run_part(check, ["libtorrent", client])
+    if not checks.has("deluged"):
+        print("SKIPPED: deluged is not installed: it did not take hashloom's files")
+    elif "deluged".startswith(arguments.only.lower()):
+        checks.run_part(check_deluge, ["libtorrent"])
     return checks.end()
 
 

@@ -4,7 +4,7 @@
 //! shows that the clients accept the files written.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::common::{Ran, hashloom, status, stderr, stdout};
@@ -214,6 +214,26 @@ fn the_content_is_where_the_client_has_it_unless_another_place_is_given() {
             .ends(2)
             .says(" cannot be written: none of the torrent's files exists in ");
         assert_eq!(fs::read(images.path(file)).unwrap(), before);
+    }
+
+    // Transmission's second folder, and its name of a file that is not finished.
+    fs::rename(here.join("image"), here.join("image.part")).unwrap();
+    let (here, there) = (here.canonicalize().unwrap(), there.canonicalize().unwrap());
+    for key in ["incomplete-dir", "incomplete_dir"] {
+        let key = [text("destination", &there), text(key, &here)].concat();
+        fs::write(images.path("y.resume"), format!("d{key}8:progressd6:blocks3:allee")).unwrap();
+        let output = images.verify(&["image.torrent", "--claimed", "y.resume"]).done();
+        output.has(&format!("  content    {}\n", here.join("image.part").display()));
+    }
+    let before = fs::read(images.path("y.resume")).unwrap();
+    images.verify(&["image.torrent", "--transmission", "y.resume"]).done();
+    let after = fs::read(images.path("y.resume")).unwrap();
+    let kept = before.windows(9).position(|bytes| bytes == b":progress").unwrap() - 1;
+    assert!(after.windows(kept - 1).any(|bytes| bytes == &before[1..kept]), "both folders are kept");
+
+    fn text(key: &str, path: &Path) -> String {
+        let path = path.to_str().unwrap();
+        format!("{}:{key}{}:{path}", key.len(), path.len())
     }
 }
 

@@ -206,9 +206,19 @@ impl Clients {
         let map = self.targets.map();
         let place = |path: PathBuf| {
             let read = resume::decode(&old(&path).ok()??.1, torrent).ok()?;
-            let folder = map.to_host(&read.folder?);
             let renamed = read.renamed.into_iter().map(|(file, path)| (file, map.to_host(&path))).collect();
-            Some(Location::from(folder).paths(renamed).unwanted(read.unwanted))
+            let place = Location::from(map.to_host(&read.folder?)).paths(renamed).unwanted(read.unwanted);
+            // Transmission moves all files of a torrent at once.
+            let incomplete = read.incomplete.map(|folder| place.clone().moved_to(map.to_host(&folder)));
+            let count = |place: &Location| {
+                let content = Content::find(torrent, place).ok();
+                let is_there = |file: &usize| content.as_ref().is_some_and(|content| content.nbytes(*file).is_some());
+                (0..torrent.file_count()).filter(is_there).count()
+            };
+            Some(match incomplete.filter(|incomplete| count(incomplete) > count(&place)) {
+                Some(incomplete) => incomplete,
+                None => place,
+            })
         };
         self.files(torrent).into_iter().find_map(place).filter(|place| place.path().is_absolute())
     }

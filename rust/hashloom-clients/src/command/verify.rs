@@ -152,9 +152,10 @@ Clients without their own check:
   folder of the content. If the client does not have the torrent yet, put a copy
   of the .torrent file into its folder too: BT_backup/INFO-HASH.torrent or
   torrents/INFO-HASH.torrent. Files that the client has renamed are looked for
-  under its names. Nothing is written if no file of the content exists, if a
-  file could not be opened, or if the check was interrupted. The resume file
-  keeps its owner and permissions, but not its access control list.
+  under its names, unfinished ones as NAME.part or NAME.!qB, too. Nothing is
+  written if no file of the content exists, if a file could not be opened, or if
+  the check was interrupted. The resume file keeps its owner and permissions,
+  but not its access control list.
 
 Exit status:
   0    complete: all pieces are right and all files exist, but for empty ones;

@@ -111,9 +111,11 @@ impl Index {
             (common.min(1000) as u32 + 2) << 10
         } else {
             let lower = lower(name);
+            // Transmission's name of a file that it has not finished.
+            let lower = lower.strip_suffix(b".part").unwrap_or(&lower);
             match () {
-                _ if !own.letters.is_empty() && own.letters == letters(&lower) => 2 << 10,
-                _ if !own.stem.is_empty() && own.stem == letters(stem(&lower)) => 1 << 10,
+                _ if !own.letters.is_empty() && own.letters == letters(lower) => 2 << 10,
+                _ if !own.stem.is_empty() && own.stem == letters(stem(lower)) => 1 << 10,
                 _ => return 0,
             }
         };
@@ -187,7 +189,7 @@ mod tests {
             "CD2/track 01.flac",
             "x/track 01.flac",
             "CD1/Track.01.FLAC",
-            "x/track_01.flac",
+            "x/track_01.flac.part",
             "CD1/track 01.mp3",
             "x/01 track.flac",
         ];

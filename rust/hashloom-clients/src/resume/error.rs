@@ -92,11 +92,6 @@ pub enum Error {
         /// Where libtorrent looks for it.
         path: PathBuf,
     },
-    /// The client keeps an unfinished file under a longer name, so the check found the file missing.
-    Unfinished {
-        /// The file under the client's name.
-        path: PathBuf,
-    },
     /// Transmission does not know torrents of v2 only.
     NoV2,
     /// The content is the root of a file system, so it is not in any folder.
@@ -148,12 +143,6 @@ impl fmt::Display for Error {
             Error::EmptyMissing { path } => write!(
                 f,
                 "the empty file {} is missing, and libtorrent rejects it then. Make the file, with touch",
-                show(path)
-            ),
-            Error::Unfinished { path } => write!(
-                f,
-                "the client has not finished {}, whose pieces would be lost. Take the ending off in the client's \
-                settings, or let it check this torrent itself",
                 show(path)
             ),
             Error::NoV2 => write!(f, "Transmission does not know v2 torrents"),

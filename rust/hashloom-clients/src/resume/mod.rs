@@ -96,6 +96,8 @@ pub struct Resume {
     pub have: Bitfield,
     /// The folder of the content according to the file. Any path can stand there: do not write below it unasked.
     pub folder: Option<PathBuf>,
+    /// The folder that has the content instead until all of it is there, which Transmission may have.
+    pub incomplete: Option<PathBuf>,
     /// The files that the client has renamed, by index: absolute, or relative to the folder.
     pub renamed: BTreeMap<usize, PathBuf>,
     /// The files that the client is told not to download, as far as libtorrent's file says.
@@ -155,7 +157,7 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
     let (format, document) = match recognise(bytes, torrent)? {
         Recognised::Bitfield(have) => {
             let (renamed, unwanted) = (BTreeMap::new(), BTreeSet::new());
-            return Ok(Resume { format: Format::Bitfield, have, folder: None, renamed, unwanted });
+            return Ok(Resume { format: Format::Bitfield, have, folder: None, incomplete: None, renamed, unwanted });
         }
         Recognised::Client(format, document) => (format, document),
     };
@@ -166,11 +168,12 @@ pub fn decode(bytes: &[u8], torrent: &Torrent) -> Result<Resume, Error> {
         }
         _ => (libtorrent::have(&root, torrent)?, root.string("save_path")?, libtorrent::renamed(&root, torrent)?),
     };
-    let unwanted = match format {
-        Format::Libtorrent => libtorrent::unwanted(&root, torrent)?,
-        _ => BTreeSet::new(),
+    let (incomplete, unwanted) = match format {
+        Format::Libtorrent => (None, libtorrent::unwanted(&root, torrent)?),
+        _ => (transmission::incomplete(&root)?, BTreeSet::new()),
     };
-    Ok(Resume { format, have, folder: folder.map(to_path), renamed, unwanted })
+    let (folder, incomplete) = (folder.map(to_path), incomplete.map(to_path));
+    Ok(Resume { format, have, folder, incomplete, renamed, unwanted })
 }
 
 /// The first file that libtorrent tells by a number from another whose name differs in upper and lower case only:
@@ -224,8 +227,7 @@ pub fn take_layers(bytes: &[u8], torrent: &mut Torrent) -> Result<usize, Error> 
 ///
 /// # Errors
 ///
-/// [`Error::BlockLength`], [`Error::EmptyMissing`], [`Error::NoFolder`], [`Error::Elsewhere`], [`Error::Unfinished`]
-/// and [`Error::NoV2`].
+/// [`Error::BlockLength`], [`Error::EmptyMissing`], [`Error::NoFolder`], [`Error::Elsewhere`] and [`Error::NoV2`].
 ///
 /// # Panics
 /// If `have` or `content` belongs to another torrent.
@@ -300,33 +302,15 @@ fn write(
     match format {
         Format::Bitfield => return Ok(have.as_bytes().to_vec()),
         Format::Libtorrent => {
-            // qBittorrent does so only if it is told to.
-            check_finished(torrent, content, ".!qB")?;
             let have = on_disk(torrent, have, content, format);
             libtorrent::write(&mut items, torrent, &have, content)?;
         }
         Format::Transmission => {
-            // Transmission does so unless it is told not to.
-            check_finished(torrent, content, ".part")?;
             let have = on_disk(torrent, have, content, format);
             transmission::write(&mut items, torrent, &have, content, without_empty)?;
         }
     }
     Ok(Item::Dictionary(items).encode())
-}
-
-/// Returns an error if a file is missing but is there under its name with `ending`.
-fn check_finished(torrent: &Torrent, content: &Content, ending: &str) -> Result<(), Error> {
-    let absent = (0..torrent.file_count()).filter(|&file| content.nbytes(file).is_none());
-    let mut names = absent.map(|file| {
-        let mut name = content.file_path(torrent, file).into_os_string();
-        name.push(ending);
-        PathBuf::from(name)
-    });
-    match names.find(|path| path.is_file()) {
-        Some(path) => Err(Error::Unfinished { path }),
-        None => Ok(()),
-    }
 }
 
 /// The pieces of `have`, except those with bytes of files that are missing or end too early. Of a client of libtorrent

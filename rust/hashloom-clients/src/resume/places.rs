@@ -16,14 +16,21 @@ use crate::Content;
 /// The names that all versions of a client give the files of a torrent.
 pub(super) struct Versions {
     names: Vec<Names>,
-    /// Whether padding files are files like others to the client.
-    has_padding: bool,
+    /// Whether padding files are files like others to the client, and `.part` is the end of an unfinished file's name.
+    is_transmission: bool,
 }
 
 impl Versions {
     pub(super) fn new(clients: &[Client], torrent: &Torrent) -> Versions {
         let names = clients.iter().map(|&client| Names::new(client, torrent)).collect();
-        Versions { names, has_padding: clients == TRANSMISSION }
+        Versions { names, is_transmission: clients == TRANSMISSION }
+    }
+
+    /// The path for which the client takes a file: it adds the ending of an unfinished one itself.
+    fn finished(&self, torrent: &Torrent, file: usize, path: PathBuf) -> PathBuf {
+        let is_part = |path: &Path| path.extension().is_some_and(|ending| ending == "part");
+        let is_unfinished = is_part(&path) && !is_part(&to_path(torrent.file(file).path));
+        if self.is_transmission && is_unfinished { path.with_extension("") } else { path }
     }
 
     /// Whether every version looks for a file at `path`, relative to the download folder, if nothing is said of it.
@@ -51,7 +58,7 @@ pub(super) fn agree(
     let folders = [content.client_folder(), Some(content.client_content())];
     let Some(here) = folders.into_iter().flatten().find(|here| is_same(here, folder)) else { return false };
     torrent.files_without_padding().filter(|file| !file.attributes.symlink).all(|file| {
-        let path = content.client_path(torrent, file.index);
+        let path = versions.finished(torrent, file.index, content.client_path(torrent, file.index));
         match renamed.get(&file.index) {
             Some(other) => path == here.join(other) || path == folder.join(other),
             None => path.strip_prefix(&here).is_ok_and(|below| {
@@ -82,9 +89,9 @@ pub(super) fn placed(
     let Some(folder) = content.client_folder() else { return Err(Error::NoFolder) };
     let entry = |file: usize| {
         let attributes = torrent.file(file).attributes;
-        let path = content.client_path(torrent, file);
+        let path = versions.finished(torrent, file, content.client_path(torrent, file));
         match path.strip_prefix(&folder) {
-            _ if attributes.padding && !versions.has_padding || attributes.symlink => Vec::new(),
+            _ if attributes.padding && !versions.is_transmission || attributes.symlink => Vec::new(),
             Ok(below) if versions.agree(torrent, file, below) => Vec::new(),
             Ok(below) if content.nbytes(file).is_none() && below == own_path(torrent, file) => Vec::new(),
             Ok(below) => path_bytes(below),

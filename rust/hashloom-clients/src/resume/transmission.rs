@@ -27,12 +27,31 @@ fn block_nbytes(torrent: &Torrent) -> Result<u64, Error> {
     }
 }
 
-/// The bits of `blocks`, unless it is `all` or `none`. Transmission 4 ends them after the last bit that is set: those
-/// that are missing are zeros.
-fn raw_blocks<'a>(progress: &Keys<'a>) -> Result<Option<(Value<'a>, &'a [u8])>, Error> {
-    let blocks = progress.get("blocks", Kind::String)?;
-    let bits = blocks.and_then(|value| Some((value, value.string()?)));
-    Ok(bits.filter(|(_, bits)| !matches!(*bits, b"all" | b"none")))
+/// What the file says of the blocks.
+enum Blocks<'a> {
+    All,
+    None,
+    /// A bit for each, of this key. Transmission 4 ends them after the last bit that is set: those that are missing are
+    /// zeros.
+    Bits(&'static str, Value<'a>, &'a [u8]),
+}
+
+/// The blocks that are there: `blocks`, or of old versions `have` for a whole torrent, else `bitfield`. All versions
+/// look for them in this order, but 4.1, which leaves `have` out.
+fn blocks_of<'a>(progress: &Keys<'a>) -> Result<Blocks<'a>, Error> {
+    let bits = |value: Value<'a>| value.string().unwrap_or_default();
+    if let Some(value) = progress.get("blocks", Kind::String)? {
+        return Ok(match bits(value) {
+            b"all" => Blocks::All,
+            b"none" => Blocks::None,
+            bits => Blocks::Bits("blocks", value, bits),
+        });
+    }
+    Ok(match progress.get("bitfield", Kind::String)? {
+        _ if progress.string("have")? == Some(b"all") => Blocks::All,
+        Some(value) => Blocks::Bits("bitfield", value, bits(value)),
+        None => Blocks::None,
+    })
 }
 
 fn progress<'a>(root: &Keys<'a>) -> Result<Option<Keys<'a>>, Error> {
@@ -49,10 +68,10 @@ pub(super) fn check(root: &Keys<'_>, torrent: &Torrent) -> Result<(), Error> {
             expect_length(key, list, torrent.file_count() as u64, length(list, torrent))?;
         }
     }
-    if let (Some((value, bits)), Ok(block_nbytes)) = (raw_blocks(&progress)?, block_nbytes(torrent)) {
+    if let (Blocks::Bits(key, value, bits), Ok(block_nbytes)) = (blocks_of(&progress)?, block_nbytes(torrent)) {
         let most = torrent.total_nbytes().div_ceil(block_nbytes).div_ceil(8);
         if bits.len() as u64 > most {
-            expect_length("blocks", value, most, bits.len())?;
+            expect_length(key, value, most, bits.len())?;
         }
     }
     Ok(())
@@ -98,9 +117,10 @@ pub(super) fn renamed(root: &Keys<'_>, torrent: &Torrent) -> Result<BTreeMap<usi
 pub(super) fn have(root: &Keys<'_>, torrent: &Torrent) -> Result<Bitfield, Error> {
     let count = torrent.piece_count();
     let Some(progress) = progress(root)? else { return Ok(Bitfield::none(count)) };
-    let Some((_, bits)) = raw_blocks(&progress)? else {
-        let all = progress.string("blocks")? == Some(b"all");
-        return Ok(if all { Bitfield::all(count) } else { Bitfield::none(count) });
+    let bits = match blocks_of(&progress)? {
+        Blocks::All => return Ok(Bitfield::all(count)),
+        Blocks::None => return Ok(Bitfield::none(count)),
+        Blocks::Bits(_, _, bits) => bits,
     };
     let block_nbytes = block_nbytes(torrent)?;
     let mut have = Bitfield::none(count);
@@ -116,14 +136,19 @@ fn blocks(torrent: &Torrent, piece: usize, block_nbytes: u64) -> std::ops::Range
     range.start / block_nbytes..range.end.div_ceil(block_nbytes)
 }
 
+/// The second folder in which the client looks for files, for as long as some are not complete. Version 4.1 spells its
+/// key in another way.
+pub(super) fn incomplete<'a>(root: &Keys<'a>) -> Result<Option<&'a [u8]>, Error> {
+    Ok(root.string("incomplete-dir")?.or(root.string("incomplete_dir")?).filter(|folder| !folder.is_empty()))
+}
+
 /// Removes from `items` the values of an old file that must not be kept. Returns whether the lists leave empty files
 /// out.
 pub(super) fn keep(root: &Keys<'_>, items: &mut Items, torrent: &Torrent, content: &Content) -> Result<bool, Error> {
     let (renamed, versions) = (renamed(root, torrent)?, Versions::new(&TRANSMISSION, torrent));
-    // Transmission looks for each file in both folders; the second is for files that are not complete yet.
+    // Transmission looks for each file in both folders.
     let destination = root.string("destination")?.unwrap_or_default();
-    let incomplete = root.string("incomplete-dir")?.or(root.string("incomplete_dir")?);
-    let mut folders = [Some(destination), incomplete].into_iter().flatten();
+    let mut folders = [Some(destination), incomplete(root)?].into_iter().flatten();
     if !folders.any(|folder| places::agree(&to_path(folder), &renamed, &versions, torrent, content)) {
         for key in [&b"destination"[..], b"incomplete-dir", b"incomplete_dir", b"files"] {
             items.remove(key);

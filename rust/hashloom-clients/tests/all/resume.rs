@@ -253,6 +253,22 @@ fn what_clients_say_is_read() {
     assert_eq!(have(b"d8:progressd6:blocks1:\x01ee"), Ok(vec![]), "half of piece 3");
     assert_eq!(have(b"d8:progressd6:blocks0:ee"), Ok(vec![]));
     assert_eq!(have(b"d8:progressd12:time-checkedli1eli1ei0ei1eei0ei0ei0eeee"), Ok(vec![]));
+    // Each version of Transmission, with a whole torrent, a part and nothing: old ones, 2.20 to 3.00, 4.
+    let (mtimes, checked) = (&b"6:mtimesli1ei1ei1ei1ei1ee"[..], &b"12:time-checkedli1eli9ei1ei0eei0ei1ei1ee"[..]);
+    let forms: [(&[&[u8]], &[usize]); 8] = [
+        (&[b"8:bitfield2:\xdf\xc04:have3:all", mtimes], &[0, 1, 2, 3, 4]),
+        (&[b"8:bitfield2:\xdf\xc0", mtimes], &[0, 2, 3, 4]),
+        (&[b"6:blocks3:all4:have3:all", checked], &[0, 1, 2, 3, 4]),
+        (&[b"6:blocks2:\xdf\xc0", checked], &[0, 2, 3, 4]),
+        (&[b"6:blocks4:none", checked], &[]),
+        (&[b"6:blocks3:all", mtimes, b"6:pieces3:all"], &[0, 1, 2, 3, 4]),
+        (&[b"6:blocks1:\xdf", mtimes, b"6:pieces1:\x90"], &[0, 2, 3]),
+        (&[b"6:blocks4:none", mtimes, b"6:pieces4:none"], &[]),
+    ];
+    for (form, expected) in forms {
+        let form = [b"d8:progressd", &form.concat()[..], b"ee"].concat();
+        assert_eq!(have(&form), Ok(expected.to_vec()), "{}", form.escape_ascii());
+    }
     assert_eq!(have(&[0xa8]), Ok(vec![0, 2, 4]));
     // A bitfield of 16 pieces that is also bencode.
     let torrent = Torrent::parse(&raw_file_torrent("x", 16, 1, vec![0; 320])).unwrap();
@@ -278,6 +294,8 @@ fn what_does_not_belong_to_the_torrent_is_refused() {
     );
     let message = error(b"d8:progressd6:blocks3:xxxee");
     assert!(message.starts_with("blocks, byte 20: expected a length of 2 "), "{message}");
+    let message = error(b"d8:progressd8:bitfield3:xxxee");
+    assert!(message.starts_with("bitfield, byte 22: expected a length of 2 "), "{message}");
     assert_eq!(error(b"d8:progressd6:blocksleee"), "blocks, byte 20: expected a string, found a list");
     assert_eq!(
         error(b"d8:progressi1e11:destination1:xe"),
@@ -333,17 +351,42 @@ fn blocks_that_versions_count_differently_are_neither_written_nor_read() {
     }
 }
 
+/// Clients keep a file under a longer name until they have all its pieces.
 #[test]
-fn a_file_that_the_client_has_not_finished_is_not_said_to_be_missing() {
-    let example = example();
-    for (format, ending) in [(Format::Transmission, "part"), (Format::Libtorrent, "!qB")] {
-        let unfinished = example.file(&format!("b/c.{ending}"));
-        fs::rename(example.file("b/c"), &unfinished).unwrap();
-        let encoded = encode(format, &example.torrent, &bits(&[0, 3, 4], 5), &example.content());
-        assert_eq!(encoded, Err(Error::Unfinished { path: unfinished.clone() }));
-        fs::rename(unfinished, example.file("b/c")).unwrap();
-        encode(format, &example.torrent, &bits(&[0, 3, 4], 5), &example.content()).unwrap();
+fn unfinished_files_are_found_and_said_to_be_there() {
+    for (format, ending, other) in [(Format::Transmission, ".part", ".!qB"), (Format::Libtorrent, ".!qB", ".part")] {
+        let example = example();
+        for file in ["a", "b/c"] {
+            fs::rename(example.file(file), example.file(&format!("{file}{ending}"))).unwrap();
+        }
+        let report = verify(&example.torrent, example.folder.path(), &Options::new()).unwrap();
+        assert!(report.is_complete());
+        assert_eq!(report.moved()[1].1, Path::new("album").join(format!("b/c{ending}")));
+        let bytes = encode(format, &example.torrent, &bits(&[0, 3], 5), &example.content()).unwrap();
+        assert_eq!(decode(&bytes, &example.torrent).unwrap().have, bits(&[0, 3], 5));
+        // qBittorrent tells libtorrent so, Transmission looks for it itself.
+        let renamed =
+            ["album/a.!qB", "album/b/c.!qB", "", "", ""].map(Item::from).into_iter().collect::<Item>().encode();
+        assert_eq!(raw(&bytes, "mapped_files"), (format == Format::Libtorrent).then_some(renamed));
+        assert_eq!(raw(&bytes, "files"), None);
+        assert_eq!(update(&bytes, format, &example.torrent, &bits(&[0, 3], 5), &example.content()).unwrap(), bytes);
+
+        // In the content's own folder, and under a name that the client was given; not in place of another file.
+        let own = example.folder.path().join("album");
+        assert!(verify(&example.torrent, &own, &Options::new()).unwrap().is_complete());
+        fs::rename(example.file(&format!("b/c{ending}")), example.file(&format!("new{ending}"))).unwrap();
+        let place = Location::from(example.folder.path()).paths([(1, "album/new".into())].into());
+        let content = Content::find(&example.torrent, place).unwrap();
+        assert_eq!(content.nbytes(1), Some(3 * PIECE as u64 - 50_100));
+        fs::rename(example.file(&format!("a{ending}")), example.file(&format!("a{other}"))).unwrap();
+        assert_eq!(example.content().nbytes(0), Some(50_000), "of another client");
     }
+    let folder = tempfile::tempdir().unwrap();
+    let files = [content("a", "abc"), content("a.part", "abc")];
+    write_files(&folder.path().join("album"), &files);
+    fs::remove_file(folder.path().join("album/a")).unwrap();
+    let torrent = Torrent::parse(&folder_torrent("album", &files, PIECE)).unwrap();
+    assert_eq!(Content::find(&torrent, folder.path()).unwrap().nbytes(0), None, "a file of the torrent's own");
 }
 
 #[test]

@@ -13,11 +13,12 @@
 //! The last line is ambiguous if the content's own folder has a folder of its own name in it. Then the first 100 files
 //! decide: the place with more of them wins, PATH/name if both have equally many.
 //!
-//! A file that is not there under its own name may be there under the name that a client gave it, or in another Unicode
-//! form: see [`Located::paths`].
+//! A file that is not there under its own name may be there under the name that a client gave it, for good or until it
+//! is finished, or in another Unicode form: see [`Located::paths`].
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
@@ -190,8 +191,10 @@ impl Paths {
     /// in another Unicode form. Returns whether it has another path now. The path of another file of the torrent is
     /// never taken, nor one path twice.
     pub fn find_renamed(&self, torrent: &Torrent, file: usize) -> bool {
-        let name = torrent.file(file).path;
-        if self.is_file || !has_other_names(name) && !self.alike(torrent).contains(&lower(name)) {
+        let (name, own) = (torrent.file(file).path, self.own(torrent, file));
+        let is_unfinished = !self.is_file && unfinished(&own).any(|path| seems_present(&self.root, &path));
+        let has_others = is_unfinished || has_other_names(name) || self.alike(torrent).contains(&lower(name));
+        if self.is_file || !has_others {
             return false;
         }
         let mut search = lock(&self.search);
@@ -200,11 +203,14 @@ impl Paths {
             return true;
         }
         let search = search.get_or_insert_with(|| Search::new(self, torrent));
-        let own = self.own(torrent, file);
-        let mut below = search.clients.iter().map(|names| {
+        let names_of_clients = search.clients.iter().map(|names| {
             let path = names.path(torrent, file);
             let inner = path.iter().position(|&byte| byte == b'/').map_or(&path[..], |slash| &path[slash + 1..]);
             if torrent.is_single_file() { paths::to_path(&path) } else { self.prefix.join(paths::to_path(inner)) }
+        });
+        let mut below = iter::once(own.clone()).chain(names_of_clients).flat_map(|path| {
+            let unfinished: Vec<PathBuf> = unfinished(&path).collect();
+            iter::once(path).chain(unfinished)
         });
         let found = below.find(|other| *other != own && seems_present(&self.root, other));
         let Some(found) = found.or_else(|| search.forms.find(&self.root, &own)) else { return false };
@@ -232,6 +238,15 @@ impl Search {
         let clients = LIBTORRENT.iter().chain(&TRANSMISSION).map(|&client| Names::new(client, torrent));
         Search { clients: clients.collect(), forms: Forms::default(), taken: taken.collect() }
     }
+}
+
+/// The paths under which clients keep a file until all its pieces are there: Transmission, and qBittorrent if told to.
+fn unfinished(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
+    [".part", ".!qB"].into_iter().map(|ending| {
+        let mut path = path.as_os_str().to_owned();
+        path.push(ending);
+        path.into()
+    })
 }
 
 /// A hash of a path in lower case.
@@ -268,7 +283,11 @@ pub fn locate(torrent: &Torrent, location: &Location, cache: &Cache) -> io::Resu
         given.is_absolute() || seems_present(path, given) || !seems_present(path, &paths.own(torrent, file))
     };
     let given = location.paths.iter().filter(|(file, path)| **file < torrent.file_count() && is_there(**file, path));
-    paths.moved = RwLock::new(given.map(|(&file, path)| (file, path.clone())).collect());
+    let as_it_is = |given: &PathBuf| {
+        let unfinished = || unfinished(given).find(|other| seems_present(path, other));
+        if seems_present(path, given) { None } else { unfinished() }.unwrap_or_else(|| given.clone())
+    };
+    paths.moved = RwLock::new(given.map(|(&file, path)| (file, as_it_is(path))).collect());
     let folder = paths.download_folder(torrent);
     paths.parts = folder.and_then(|folder| Parts::find(torrent, folder, &location.unwanted));
     if torrent.is_single_file() && !seems_present(path, &paths.relative(torrent, 0)) {
@@ -294,7 +313,9 @@ fn folder_name(torrent: &Torrent, path: &Path) -> PathBuf {
 /// Number of the first files that are in a folder.
 fn count(torrent: &Torrent, folder: &Path) -> usize {
     let checked = torrent.files().filter(|file| !file.attributes.padding && !file.attributes.symlink).take(DECIDING);
-    checked.filter(|file| seems_present(folder, &paths::to_path(file.path))).count()
+    let is_there =
+        |path: PathBuf| iter::once(path.clone()).chain(unfinished(&path)).any(|path| seems_present(folder, &path));
+    checked.filter(|file| is_there(paths::to_path(file.path))).count()
 }
 
 /// Whether the content is in the folder `inner` below `path`, and not in `path` itself.
