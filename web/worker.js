@@ -30,6 +30,7 @@ onmessage = ({ data }) => {
             else if (data.draft) readDraft(data);
             else if (data.digests) finishDraft(data);
             else if (data.compiled) await begin(data);
+            else if (data.byPage !== undefined) ({ byPage } = data);
             else if (data.messages) postMessage(await hashFiles(data.messages));
             else {
                 files = data.files;
@@ -127,9 +128,9 @@ function finishDraft({ compiled, source, digests }) {
     });
 }
 
-async function begin({ compiled, source, plan, ...rest }) {
+async function begin({ compiled, source, plan }) {
     core = new WebAssembly.Instance(compiled).exports;
-    [torrent, byPage] = [plan, rest.byPage];
+    torrent = plan;
     if (!source) return;
     putInRoom(source);
     if (torrent.digests_nbytes) core.read_draft(source.byteLength);
