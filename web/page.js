@@ -246,6 +246,7 @@ function describe() {
             ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.`
             : "";
     $("how").hidden = $("example").hidden = $("found").textContent !== "";
+    $("here").hidden = !$("how").hidden;
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;

@@ -890,6 +890,31 @@ class Tests(Shown):
         assert dict(self.table()) == {"film.iso": "".join(f"{name.upper()}{right[name]}Copy" for name in
                                                           ["sha256", "sha1", "md5", "sha512"])}, self.table()
         self.picture("alone")
+        # A digest is shown whole, and the field's button stands beside it.
+        for width in [1280, 390]:
+            self.browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
+                              mobile=False)
+            cut = self.browser.run("[...document.querySelectorAll('.digest *')].filter((one) => one.scrollWidth > "
+                                   "one.clientWidth && one.clientWidth > 0).map((one) => one.outerHTML)")
+            assert cut == [], (width, cut)
+            if width > 600:
+                ends = self.browser.run("['vendor', 'paste'].map((id) => "
+                                        "document.getElementById(id).getBoundingClientRect().bottom)")
+                assert ends[0] == ends[1], ends
+        self.browser.call("Emulation.clearDeviceMetricsOverride")
+        assert "Drop files here" in self.browser.run("document.getElementById('zone').innerText")
+        # PowerShell's lines keep their ends in the field.
+        for text in [f"\nAlgorithm : SHA512\nHash      : {right['sha512'].upper()}\nPath      : C:\\film.iso\n\n",
+                     "Algorithm       Hash                 Path\n---------       ----                 ----\n"
+                     f"SHA512          {right['sha512'].upper()}       C:\\film.iso\n",
+                     f"<p class=a>SHA-512:\n<code class='b'>{right['sha512']}</code></p>"]:
+            self.input("#vendor", "")
+            self.until("!reading && !listing && check !== null && check.ended && pasted === null")
+            self.input("#vendor", text)
+            self.until("pasted !== null && !reading && check.ended")
+            assert self.text("#verdict") == "film.iso is right", (text, self.text("#verdict"), self.text("#same"))
+        self.input("#vendor", "")
+        self.until("!reading && !listing && check !== null && check.ended && pasted === null")
 
         def base64_of(name):
             return base64.b64encode(bytes.fromhex(right[name])).decode()
@@ -1388,7 +1413,7 @@ class Tests(Shown):
                     self.overall()
                 self.picture(f"phone-{state}")
                 wide = self.browser.run(
-                    "[...document.querySelectorAll('*')].filter((one) => !one.matches('code') && "
+                    "[...document.querySelectorAll('*')].filter((one) => "
                     "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
                 assert wide == [], (state, wide)
                 # Text that sticks out of its element widens the page alone.
