@@ -642,10 +642,16 @@ function firstBatch(own) {
     return { value: batchOf(some) };
 }
 
-const batchOf = (jobs) => ({
-    messages: jobs.map(({ row: { index, item, found: { nbytes } }, algorithms }) =>
-        ({ index, ...ownFile(item.file), size: nbytes, algorithms })),
-});
+// Digests that the page publishes, and does not compare with others, are computed twice.
+function batchOf(jobs) {
+    const { isNew, algorithms: all } = check.source.list;
+    return {
+        messages: jobs.map(({ row: { index, item, found: { nbytes } }, algorithms }) => ({
+            index, ...ownFile(item.file), size: nbytes, algorithms,
+            by: isNew && algorithms.map((algorithm) => OF_BROWSERS[all[algorithm].name] ?? null),
+        })),
+    };
+}
 
 // A worker that cannot read files does not get them.
 const ownFile = (file) => (check.byPage ? {} : { file });
@@ -785,6 +791,8 @@ $("again").onclick = () => setFiles(async (items) => {
 
 const reasonOf = (reason) => reason === "NotFoundError"
     ? "moved, deleted or changed since it was chosen; choose it again"
+    : reason === "DigestsDiffer"
+    ? "two computations of its digest differ: it changed, or this browser computes wrongly; use another browser"
     : "changed while it was read, or not readable; check again, or choose it again";
 
 // The verdict on a file: [kind, text].
@@ -1025,7 +1033,7 @@ function showRows(counts) {
         : check.kinds.reduce((sum, kind, index) => sum + (wanted(kind) && fits(index) ? 1 : 0), 0);
     const npages = Math.max(1, Math.ceil(all / ROWS));
     check.page = Math.min(check.page, npages - 1);
-    // During a check rows stay where they are, until one is not right: to lay them out anew costs more than small files.
+    // During a check rows stay where they are, until one is not right: to lay them out costs more than small files.
     const shownOf = [filter, words, check.page, all, counts[BAD], counts[GONE], counts[DOUBT], check.ended].join();
     const isSame = shownOf === check.shownOf && check.shown.length > 0;
     check.shownOf = shownOf;

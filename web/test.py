@@ -1135,6 +1135,35 @@ class Tests(Shown):
         assert self.text("#verdict") == "Stopped before the end", self.text("#verdict")
         assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden")
 
+    def test_published_digests_are_computed_twice(self):
+        """A browser whose own digests differ gets none from the page, and no torrent; a check is what it was."""
+        top = self.folder / "twice"
+        files = {"a/long": noise(700_000, 1), "a/short": noise(5000, 2), "b": noise(70_000, 3), "empty": b""}
+        write(top, files)
+        lines = "".join(f"{sha256(data).hex()}  {name}\n" for name, data in files.items())
+        wrong = self.changed(("await crypto.subtle.digest(by[i], bytes)", "new Uint8Array(32)"),
+                             ('await crypto.subtle.digest("SHA-1", bytes)', "new Uint8Array(20)"),
+                             ("hexOf(await rootOf(bytes.slice(0, nbytes), torrent.nbytes[index]))", '"0"'))
+        for url in [None, wrong]:
+            self.open(url)
+            self.browser.choose("#folder", [top])
+            self.until("!document.getElementById('make').hidden")
+            self.browser.run("document.getElementById('digest').onclick().then(() => 0)")
+            verdicts, _ = self.wait()
+            for name, data in files.items():
+                found = verdicts[f"twice/{name}"]
+                assert found.startswith("two computations" if url else f"SHA256{sha256(data).hex()}"), found
+            saved = self.browser.run("listText()")
+            assert sorted(saved.splitlines()) == (sorted(lines.splitlines())[:0 if url else 4]), saved
+            for version in ["v1", "v2", "hybrid"]:
+                self.browser.run("check = null; " + fill({"version": version, "piece": 16384}))
+                self.wait()
+                is_made = self.browser.run("check.made !== null && !document.getElementById('save-torrent').hidden")
+                assert is_made == (url is None), (version, url, self.text("#verdict"))
+        self.browser.run("setSource(new File([" + repr(lines) + "], 'SHA256SUMS')).then(() => 0)")
+        self.until("!reading && check.ended !== null && Boolean(source.file)")
+        assert self.text("#verdict") == "All 4 files are right", self.text("#verdict")
+
     # ---- Several torrents and lists ----
 
     def overall(self):
