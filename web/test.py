@@ -32,7 +32,7 @@ import time
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent / "test")]
 from bencode import bencode
 from browser import Browser
-from engines import Firefox, WebKit
+from engines import Firefox, WebKit, views_of
 
 VECTORS = pathlib.Path(__file__).parent.parent / "vectors/webtorrent-fixtures/fixtures"
 LIBTORRENT = VECTORS.parent.parent / "libtorrent"
@@ -1646,7 +1646,9 @@ def run(tests, names, prefix=""):
             print(f"ok      {prefix}{name} {time.monotonic() - begun:.1f}s", flush=True)
         except Exception as error:
             failed += 1
-            print(f"FAILED: {prefix}{name}: {type(error).__name__}: {error}", flush=True)
+            url = pathlib.Path(__file__).resolve().with_name("views.html").as_uri()
+            views = views_of(tests.engine, url) if isinstance(tests, Engines) else ""
+            print(f"FAILED: {prefix}{name}: {type(error).__name__}: {error}{views}", flush=True)
     return failed
 
 

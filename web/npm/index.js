@@ -233,7 +233,7 @@ class Hashloom {
         this.#refresh();
         for (let i = 0; i < core.hl_alg_count(); i++) {
             core.describe(i, this.#heap);
-            const [alg, digestSize, blockSize, isXof] = this.#words.subarray(this.#heap >> 2);
+            const [alg, digestSize, blockSize, isXof] = [0, 1, 2, 3].map((i) => this.#words[(this.#heap >> 2) + i]);
             const name = this.#text(this.#heap + 16);
             this.#algorithms.set(name, { name, alg, digestSize, blockSize, isXof: isXof === 1 });
         }
@@ -377,7 +377,7 @@ class Hashloom {
     updateMany(hashes, chunks, ...none) {
         only(2, none);
         const objects = listOf(hashes, 'hashes', 'hash objects');
-        const parts = listOf(chunks, 'chunks', 'chunks').map((chunk, i) => bytesOf(chunk, 'chunk ', i));
+        const parts = listOf(chunks, 'chunks', 'chunks').map((chunk, i) => messageOf(chunk, 'chunk ', i));
         if (objects.length !== parts.length) {
             throw new RangeError(`${objects.length} hash objects, but ${parts.length} chunks`);
         }
@@ -465,7 +465,9 @@ class Hashloom {
     }
 
     #text(at) {
-        return String.fromCharCode(...this.#bytes.subarray(at, this.#bytes.indexOf(0, at)));
+        let text = '';
+        for (let i = at; this.#bytes[i] !== 0; i++) text += String.fromCharCode(this.#bytes[i]);
+        return text;
     }
 
     #refresh() {
@@ -583,7 +585,9 @@ class Hashloom {
         const kind = objects[0][KIND];
         const count = objects.length;
         const share = Math.max(128, Math.min(PART_NBYTES, PARTS_NBYTES / count) & ~127);
-        const longest = parts.reduce((most, part) => Math.max(most, part.length), 0);
+        const lengths = parts.map(lengthOf);
+        const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+        if (longest > share) parts = parts.map((part) => bytesOf(part)); // others need no views
         const size = kind.ctxSize + 15 & ~15;
         const slicesAt = this.#heap;
         const pointersAt = slicesAt + 8 * count;
@@ -598,11 +602,12 @@ class Hashloom {
         for (let from = 0; from === 0 || from < longest; from += share) {
             let at = begin;
             for (let i = 0; i < count; i++) {
-                const part = parts[i].subarray(from, from + share);
+                const part = longest > share ? parts[i].subarray(from, from + share) : parts[i];
+                const length = Math.max(0, Math.min(share, lengths[i] - from));
                 words[(slicesAt >> 2) + 2 * i] = at;
-                words[(slicesAt >> 2) + 2 * i + 1] = part.length;
+                words[(slicesAt >> 2) + 2 * i + 1] = length;
                 bytes.set(part, at);
-                at += part.length;
+                at += length;
             }
             this.#check(kind.updateMany(pointersAt, slicesAt, count));
         }
@@ -650,7 +655,7 @@ class Hash {
     /** Appends to the message. */
     update(data, ...none) {
         only(1, none);
-        this[OWNER][UPDATE]([this], [bytesOf(data, 'data')]);
+        this[OWNER][UPDATE]([this], [messageOf(data, 'data')]);
         return this;
     }
 
@@ -661,6 +666,15 @@ class Hash {
         if (length !== undefined) this[OWNER][CHECK_LENGTH](this[KIND].name, length);
         const digest = this[OWNER][FINAL](this[KIND], this[STATE], length);
         return inForm(digest, output);
+    }
+
+    /** Streams of Node call these two of what they are piped to. */
+    on() {
+        throw new TypeError('a hash is no stream: for await (const chunk of stream) hash.update(chunk)');
+    }
+
+    write() {
+        this.on();
     }
 
     /** Another object in the same state. */

@@ -25,7 +25,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from browser import Browser
-from engines import Firefox, WebKit
+from engines import Firefox, WebKit, views_of
 
 ROOT = HERE.parents[1]
 BROWSER_SECONDS = 300
@@ -138,7 +138,7 @@ def main() -> int:
                 raise TimeoutError("no result")
             time.sleep(0.2)
         if result.startswith("FAILED"):
-            raise RuntimeError(result)
+            raise RuntimeError(result + views_of(engine, f"{url}views.html"))
         return result
 
     with tempfile.TemporaryDirectory() as folder:
@@ -157,6 +157,7 @@ def main() -> int:
             failed.append(f"{nbytes} bytes of JavaScript: expected at most 155,000")
         (pathlib.Path(folder) / "package.json").write_text('{"dependencies": {"hashloom": "*"}}')
         for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "thread.mjs", "page.mjs")),
+                     HERE.parent / "views.html",
                      *(ROOT / "vectors/npm").glob("*.json")]:
             shutil.copy(path, folder)
         if os.environ.get("HASHLOOM_TEST_ALL") == "1" and shutil.which("npm"):
