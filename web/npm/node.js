@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The entry in Node: with its zlib, and the addon that native/build.cjs compiles, if there is one.
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inflateSync } from 'node:zlib';
 import { load, use } from './index.js';
 
 /** The addon, or null. A bundle of CommonJS has no address. */
 function addon() {
-    const folder = import.meta.url?.startsWith('file:') && fileURLToPath(new URL('native', import.meta.url));
-    if (!folder || !existsSync(`${folder}/hashloom.node`)) return null;
+    if (!import.meta.url?.startsWith('file:')) return null;
+    const folder = `${dirname(fileURLToPath(import.meta.url))}/native`; // new URL(…) would be a file for a bundler
+    if (!existsSync(`${folder}/hashloom.node`)) return null;
     try {
         const loaded = { exports: {} };
         process.dlopen(loaded, `${folder}/hashloom.node`);
