@@ -47,7 +47,8 @@ import checks  # noqa: F401: the locale
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
-LINKED = ("*.md", "docs/decisions/*.md", "bench/results/*.md", "*/README.md", "test/proof/README.md")
+LINKED = ("*.md", "docs/decisions/*.md", "docs/reports/*.md",
+          "bench/results/*.md", "*/README.md", "test/proof/README.md")
 NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
 RUST_FENCE = re.compile(r"^[ /!]*```(\w*)\n(.*?)^[ /!]*```$", re.M | re.S)
 # Modules that other programs seldom need, or not at all: what crates share, and the calls of C.

@@ -162,9 +162,9 @@ web | more all | +program | \
     make --silent web && HASHLOOM_TEST_ALL={test_all} python3 web/test.py build/web/hashloom.html --program {program}
     web/*
 npm | check test | | make --silent npm && web/npm/test.py build/npm
-    web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
+    web/npm/* web/browser.py web/engines.py web/views.html vectors/npm/* {core}
 npm | more all | | make --silent npm && web/npm/test.py build/npm {require}
-    web/npm/* web/browser.py web/engines.py vectors/npm/* {core}
+    web/npm/* web/browser.py web/engines.py web/views.html vectors/npm/* {core}
 pkcs11 | more all | openssl-provider | test/pkcs11_module.sh {level}
     drop-in/pkcs11/* test/pkcs11_* bench/Pkcs11.java {core}
 offered | check more all | | test/offered.sh {level}

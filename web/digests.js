@@ -4,6 +4,8 @@
 
 // The algorithms whose digests a file shows at once.
 const USUAL = ["sha256", "sha1", "md5", "sha512"];
+// What crypto.subtle computes, too.
+const OF_BROWSERS = { sha1: "SHA-1", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512" };
 // The engine, for what takes no time.
 const engine = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => core);
 const answerOf = (core) => JSON.parse(new TextDecoder().decode(
@@ -80,7 +82,6 @@ $("save").onclick = () => {
 function linesToCopy(lines) {
     return lines.map(({ tag, hex }) => {
         const line = element("div", "", "digest"), code = element("code", hex), copy = element("button", "Copy");
-        code.tabIndex = 0; // it may be longer than the page is wide
         copy.type = "button";
         copy.setAttribute("aria-label", `Copy the ${tag}`);
         copy.onclick = async () => {
@@ -109,7 +110,7 @@ async function readDigest(text) {
 // Takes what was pasted: a digest of one of the files, or the lines of a list. A check by a list or torrent goes on.
 async function paste(text) {
     const all = await algorithms, lines = text.split("\n").filter((line) => line.trim() !== "");
-    $("vendor").value = lines.length > 1 && text.length > 200 ? "" : text.trim();
+    $("vendor").value = lines.length > 1 && text.length > 200 ? "" : text.trim().replace(/\s+/g, " ");
     const read = text.trim() === "" ? null : await readDigest(text);
     if (read?.problem && lines.length > 1) return setSource(new File([text], "the pasted list"));
     pasted = !read || read.problem ? read
@@ -158,7 +159,7 @@ $("paste").onclick = async () => paste(await navigator.clipboard.readText());
 // A paste anywhere in the page.
 addEventListener("paste", (event) => {
     if (event.target.closest?.("input, textarea")) return;
-    const text = event.clipboardData.getData("text/plain");
+    const text = event.clipboardData.getData("text/plain") || event.clipboardData.getData("text/html");
     const files = [...event.clipboardData.files];
     if (files.length > 0) takeTops(files.map((file) => ({ kind: "file", name: file.name, getFile: async () => file })));
     else if (text) paste(text);

@@ -160,3 +160,18 @@ class WebKit(Engine):
         except urllib.error.HTTPError as error:
             value = json.load(error)["value"]
             raise RuntimeError(f"{name}: {value['error']}: {value['message']}") from None
+
+
+def views_of(engine, url):
+    """What views.html, at `url`, finds in WebKit after a test failed there: a text for the end of the error."""
+    if not isinstance(engine, WebKit):
+        return ""
+    engine.open(url)
+    deadline = time.monotonic() + 3 * WAIT_SECONDS
+    while not (found := engine.run("document.body.dataset.result ?? ''")):
+        if time.monotonic() > deadline:
+            return "; views.html beside it did not end"
+        time.sleep(0.5)
+    is_right = found.startswith("0 ")
+    whose = "no fault of the engine seen" if is_right else "the engine's fault (docs/reports/webkit-views.md)"
+    return f"; {whose}: views.html beside it: {found}"

@@ -13,7 +13,7 @@ const SOURCE_MAX_NBYTES = 256 << 20;
 // Rows of the table that are shown at once.
 const ROWS = 200;
 const NWORKERS = Math.max(1, Math.min(navigator.hardwareConcurrency || 1, 16));
-const PIECES_MAX = 2048, FILES_MAX = 256;
+const PIECES_MAX = 2048, FILES_MAX = 256, FIRST_MIN = 64;
 const VERDICTS = ["not checked", "right", "wrong", "file missing or too short", "unreadable"];
 const COLOURS = ["unchecked", "right", "wrong", "absent", "unreadable"];
 // Kinds of verdicts on files, in the order of the table, and their classes and names.
@@ -246,6 +246,7 @@ function describe() {
             ? `${content} To check ${given.size === 1 ? "it" : "them"}, paste a digest, or choose a torrent or list.`
             : "";
     $("how").hidden = $("example").hidden = $("found").textContent !== "";
+    $("here").hidden = !$("how").hidden;
     $("stop").hidden = !reading;
     $("without").hidden = given.size === 0 || reading !== null || several !== null || Boolean(source?.file);
     document.title = `${problem ? "Error \u2013 " : ""}hashloom: check files`;
@@ -471,25 +472,28 @@ async function start() {
         workers: [], busy: 0,
         kinds: Uint8Array.from(lines, (line) => (line.extra ? EXTRA : line.padding ? HIDDEN : NONE)), page: 0,
         shown: [], proven: new Set(), tried: new Set(), unsure: 0, byPage: false,
-        isLoose: !torrent && isLoose(),
+        isLoose: !torrent && isLoose(), looking: true, jobs: [],
         digests: making ? new Uint8Array(torrent.piece_count * torrent.digests_nbytes) : null, made: null,
     };
     own.over = new Promise((tell) => (own.tellOver = tell));
     for (let row = 0; row < rows.length; row++) if (!rows[row].item) judge(rows[row]);
     present();
     check.timer = setInterval(show, 200);
-    if (!await look(own)) return;
-    own.total = torrent ? rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0) : 0;
-    own.batches = torrent ? pieceBatches() : fileBatches(own, jobsOf(own));
     const { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes } = torrent || {};
     const plan = torrent && { offsets, nbytes, flags, piece_nbytes, version, digests_nbytes };
+    // Workers come up while this thread looks at the files.
     for (let i = 0; i < NWORKERS; i++) {
         const worker = new Worker(workerUrl);
         own.workers.push(worker);
         worker.onmessage = ({ data }) => own === check && !own.ended && answered(worker, data);
         worker.onerror = (event) => own === check && !own.ended && broken(event.message);
-        worker.postMessage({ compiled, source: torrent && bytes, plan, byPage: own.byPage });
+        worker.postMessage({ compiled, source: torrent && bytes, plan });
     }
+    own.batches = { next: () => firstBatch(own) };
+    if (!await look(own)) return;
+    if (torrent) own.total = rows.reduce((sum, row) => sum + (row.padding ? 0 : row.nbytes), 0);
+    own.batches = torrent ? pieceBatches() : fileBatches(own, splitFew(own.jobs));
+    own.looking = false;
     nextAll(own);
     if (own.busy === 0) await finish();
 }
@@ -526,32 +530,48 @@ function presentButtons() {
     if (made) $("magnet").replaceChildren(...linesToCopy([{ tag: "Magnet link", hex: made.magnet }]));
 }
 
-// Takes the lengths and times of all files, and with them the browser notes what a read has to find. Says whether the
-// check is still wanted.
+// Takes the lengths and times of all files, and with them the browser notes what a read has to find. For each file the
+// browser asks another process and waits: meanwhile workers read the small files that are known. Says whether the check
+// is still wanted.
 async function look(own) {
     const LOOKS_MS = 50;
-    let until = performance.now() + LOOKS_MS, first = null;
-    for (const row of own.lines) {
-        if (!row.item) continue;
-        const { file } = row.item;
-        row.found = { nbytes: file.size, time: file.lastModified };
-        if (!row.extra && row.found.nbytes > 0) first ||= file;
-        if (isUnsure(own, row)) own.unsure++;
+    let until = performance.now() + LOOKS_MS, row = 0, from = 0, reads = null;
+    const isWanted = () => own === check && !own.ended;
+    const pass = () => {
+        if (!own.pieces) own.jobs.push(...jobsOf(own, own.rows.slice(from, row)));
+        from = row;
+    };
+    for (const line of own.lines) {
+        if (line.item) {
+            const { file } = line.item;
+            line.found = { nbytes: file.size, time: file.lastModified };
+            if (!line.extra && line.found.nbytes > 0) reads ??= canRead(own, file);
+            if (isUnsure(own, line)) own.unsure++;
+        }
+        row++;
         if (performance.now() < until) continue;
+        pass();
         await new Promise((done) => setTimeout(done));
-        if (own !== check || own.ended) return false;
+        if (!isWanted()) return false;
+        if (own.reads) nextAll(own);
         until = performance.now() + LOOKS_MS;
     }
-    if (first !== null && location.protocol === "file:") {
-        const worker = new Worker(workerUrl);
+    pass();
+    await reads;
+    return isWanted();
+}
+
+// Whether the workers can read. WebKit lets those of a page from a disk read no file: then the page reads.
+async function canRead(own, file) {
+    if (location.protocol === "file:") {
+        const worker = own.workers[0];
         own.byPage = !await new Promise((done) => {
-            worker.onmessage = ({ data }) => done(data.reads);
-            worker.onerror = () => done(false);
-            worker.postMessage({ probe: first });
+            own.tellReads = done;
+            worker.postMessage({ probe: file });
         });
-        worker.terminate();
+        for (const one of own.workers) one.postMessage({ byPage: own.byPage });
     }
-    return own === check && !own.ended;
+    own.reads = true;
 }
 
 // Whether the browser would not tell that this file changed. A handle gives the file anew, with the time it has then.
@@ -574,8 +594,8 @@ function pieceBatches() {
 
 // The digests that the files of a list need, but for those that are known of the same files as they are. A browser that
 // cannot tell reads anew, unless a digest that was pasted is compared with those that the page shows.
-function jobsOf(own) {
-    const jobs = [], { rows, source: { list } } = own;
+function jobsOf(own, rows) {
+    const jobs = [], { list } = own.source;
     for (const row of rows) {
         if (!row.item) continue;
         const { known } = row.item, { nbytes, time } = row.found;
@@ -586,7 +606,11 @@ function jobsOf(own) {
         if (wanted.length > 0) jobs.push({ row, algorithms: [...new Set(wanted)] });
         else judge(row);
     }
-    // Algorithms of few long files are for different workers.
+    return jobs;
+}
+
+// Algorithms of few long files are for different workers.
+function splitFew(jobs) {
     const isFew = jobs.length < NWORKERS && jobs.every(({ row }) => row.found.nbytes > SMALL_NBYTES);
     return isFew ? jobs.flatMap(({ row, algorithms }) => algorithms.map((one) => ({ row, algorithms: [one] }))) : jobs;
 }
@@ -598,14 +622,35 @@ function* fileBatches(own, jobs) {
     const share = Math.ceil(jobs.length / NWORKERS), least = Math.min(LANES, share);
     const fair = Math.max(least, Math.min(FILES_MAX, Math.ceil(share / 2)));
     for (let at = 0; at < jobs.length;) {
-        const messages = [], longest = jobs[at].row.found.nbytes;
-        for (; at < jobs.length && messages.length < fair; at++) {
-            if (messages.length >= least && (messages.length + 1) * longest > ROOM_NBYTES / 2) break;
-            const { row: { index, item, found: { nbytes } }, algorithms } = jobs[at];
-            messages.push({ index, ...ownFile(item.file), size: nbytes, algorithms });
+        const some = [], longest = jobs[at].row.found.nbytes;
+        for (; at < jobs.length && some.length < fair; at++) {
+            if (some.length >= least && (some.length + 1) * longest > ROOM_NBYTES / 2) break;
+            some.push(jobs[at]);
         }
-        yield { messages };
+        yield batchOf(some);
     }
+}
+
+// Small files that are known before all are.
+function firstBatch(own) {
+    const isSmall = ({ row }) => row.found.nbytes <= SMALL_NBYTES;
+    const small = own.jobs.filter(isSmall).sort((a, b) => b.row.found.nbytes - a.row.found.nbytes);
+    if (small.length < FIRST_MIN) return { done: true };
+    const some = small.splice(0, Math.min(FILES_MAX, Math.floor(ROOM_NBYTES / 2 / (small[0].row.found.nbytes + 1))));
+    own.jobs = [...small, ...own.jobs.filter((job) => !isSmall(job))];
+    for (const { row } of some) own.total += row.found.nbytes;
+    return { value: batchOf(some) };
+}
+
+// Digests that the page publishes, and does not compare with others, are computed twice.
+function batchOf(jobs) {
+    const { isNew, algorithms: all } = check.source.list;
+    return {
+        messages: jobs.map(({ row: { index, item, found: { nbytes } }, algorithms }) => ({
+            index, ...ownFile(item.file), size: nbytes, algorithms,
+            by: isNew && algorithms.map((algorithm) => OF_BROWSERS[all[algorithm].name] ?? null),
+        })),
+    };
 }
 
 // A worker that cannot read files does not get them.
@@ -630,6 +675,7 @@ function next(worker) {
 }
 
 function answered(worker, data) {
+    if (data.reads !== undefined) return check.tellReads(data.reads);
     if (data.broken) return broken(data.broken);
     if (data.read) return readFor(worker, data.read);
     if (data.nbytes !== undefined) {
@@ -655,7 +701,7 @@ function answered(worker, data) {
         }
     }
     next(worker);
-    return check.busy === 0 ? finish() : undefined;
+    return check.busy === 0 && !check.looking ? finish() : undefined;
 }
 
 // Reads for a worker that cannot.
@@ -745,6 +791,8 @@ $("again").onclick = () => setFiles(async (items) => {
 
 const reasonOf = (reason) => reason === "NotFoundError"
     ? "moved, deleted or changed since it was chosen; choose it again"
+    : reason === "DigestsDiffer"
+    ? "two computations of its digest differ: it changed, or this browser computes wrongly; use another browser"
     : "changed while it was read, or not readable; check again, or choose it again";
 
 // The verdict on a file: [kind, text].
@@ -985,9 +1033,13 @@ function showRows(counts) {
         : check.kinds.reduce((sum, kind, index) => sum + (wanted(kind) && fits(index) ? 1 : 0), 0);
     const npages = Math.max(1, Math.ceil(all / ROWS));
     check.page = Math.min(check.page, npages - 1);
-    const indices = [];
+    // During a check rows stay where they are, until one is not right: to lay them out costs more than small files.
+    const shownOf = [filter, words, check.page, all, counts[BAD], counts[GONE], counts[DOUBT], check.ended].join();
+    const isSame = shownOf === check.shownOf && check.shown.length > 0;
+    check.shownOf = shownOf;
+    const indices = isSame ? check.shown.map(({ index }) => index) : [];
     let skip = check.page * ROWS;
-    for (let kind = 0; kind < HIDDEN && indices.length < ROWS; kind++) {
+    for (let kind = 0; kind < HIDDEN && indices.length < ROWS && !isSame; kind++) {
         if (!wanted(kind) || counts[kind] === 0) continue;
         if (words === "" && skip >= counts[kind]) {
             skip -= counts[kind];

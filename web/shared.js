@@ -33,8 +33,8 @@ async function forAll(items, atOnce, work) {
     await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, one));
 }
 
-// Small files, whole. What is asked for at once is read by one call: for each call the browser opens a pipe to another
-// process. A file that was changed, moved or made shorter since it was chosen is an error.
+// The buffers of small files, whole. What is asked for at once is read by one call: for each call the browser opens a
+// pipe to another process. A file that was changed, moved or made shorter since it was chosen is an error.
 let wanted = [];
 function readWhole(file, nbytes) {
     return new Promise((resolve, reject) => {
@@ -48,10 +48,10 @@ async function readWanted() {
     const whole = own.length === 1 ? null : await new Blob(own.map(({ file }) => file)).arrayBuffer().catch(() => null);
     let at = 0;
     for (const { file, nbytes, resolve, reject } of own) {
-        if (whole?.byteLength === length) resolve(new Uint8Array(whole, at, nbytes));
+        if (whole?.byteLength === length) resolve(whole.slice(at, at + nbytes));
         else file.arrayBuffer().then((bytes) => {
             if (bytes.byteLength !== nbytes) throw new DOMException("the file has another length", "NotReadableError");
-            resolve(new Uint8Array(bytes));
+            resolve(bytes);
         }).catch(reject);
         at += nbytes;
     }

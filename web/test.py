@@ -32,7 +32,7 @@ import time
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parent.parent / "test")]
 from bencode import bencode
 from browser import Browser
-from engines import Firefox, WebKit
+from engines import Firefox, WebKit, views_of
 
 VECTORS = pathlib.Path(__file__).parent.parent / "vectors/webtorrent-fixtures/fixtures"
 LIBTORRENT = VECTORS.parent.parent / "libtorrent"
@@ -890,6 +890,31 @@ class Tests(Shown):
         assert dict(self.table()) == {"film.iso": "".join(f"{name.upper()}{right[name]}Copy" for name in
                                                           ["sha256", "sha1", "md5", "sha512"])}, self.table()
         self.picture("alone")
+        # A digest is shown whole, and the field's button stands beside it.
+        for width in [1280, 390]:
+            self.browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1,
+                              mobile=False)
+            cut = self.browser.run("[...document.querySelectorAll('.digest *')].filter((one) => one.scrollWidth > "
+                                   "one.clientWidth && one.clientWidth > 0).map((one) => one.outerHTML)")
+            assert cut == [], (width, cut)
+            if width > 600:
+                ends = self.browser.run("['vendor', 'paste'].map((id) => "
+                                        "document.getElementById(id).getBoundingClientRect().bottom)")
+                assert ends[0] == ends[1], ends
+        self.browser.call("Emulation.clearDeviceMetricsOverride")
+        assert "Drop files here" in self.browser.run("document.getElementById('zone').innerText")
+        # PowerShell's lines keep their ends in the field.
+        for text in [f"\nAlgorithm : SHA512\nHash      : {right['sha512'].upper()}\nPath      : C:\\film.iso\n\n",
+                     "Algorithm       Hash                 Path\n---------       ----                 ----\n"
+                     f"SHA512          {right['sha512'].upper()}       C:\\film.iso\n",
+                     f"<p class=a>SHA-512:\n<code class='b'>{right['sha512']}</code></p>"]:
+            self.input("#vendor", "")
+            self.until("!reading && !listing && check !== null && check.ended && pasted === null")
+            self.input("#vendor", text)
+            self.until("pasted !== null && !reading && check.ended")
+            assert self.text("#verdict") == "film.iso is right", (text, self.text("#verdict"), self.text("#same"))
+        self.input("#vendor", "")
+        self.until("!reading && !listing && check !== null && check.ended && pasted === null")
 
         def base64_of(name):
             return base64.b64encode(bytes.fromhex(right[name])).decode()
@@ -1109,6 +1134,35 @@ class Tests(Shown):
         self.wait()
         assert self.text("#verdict") == "Stopped before the end", self.text("#verdict")
         assert self.browser.run("check.made === null && document.getElementById('save-torrent').hidden")
+
+    def test_published_digests_are_computed_twice(self):
+        """A browser whose own digests differ gets none from the page, and no torrent; a check is what it was."""
+        top = self.folder / "twice"
+        files = {"a/long": noise(700_000, 1), "a/short": noise(5000, 2), "b": noise(70_000, 3), "empty": b""}
+        write(top, files)
+        lines = "".join(f"{sha256(data).hex()}  {name}\n" for name, data in files.items())
+        wrong = self.changed(("await crypto.subtle.digest(by[i], bytes)", "new Uint8Array(32)"),
+                             ('await crypto.subtle.digest("SHA-1", bytes)', "new Uint8Array(20)"),
+                             ("hexOf(await rootOf(bytes.slice(0, nbytes), torrent.nbytes[index]))", '"0"'))
+        for url in [None, wrong]:
+            self.open(url)
+            self.browser.choose("#folder", [top])
+            self.until("!document.getElementById('make').hidden")
+            self.browser.run("document.getElementById('digest').onclick().then(() => 0)")
+            verdicts, _ = self.wait()
+            for name, data in files.items():
+                found = verdicts[f"twice/{name}"]
+                assert found.startswith("two computations" if url else f"SHA256{sha256(data).hex()}"), found
+            saved = self.browser.run("listText()")
+            assert sorted(saved.splitlines()) == (sorted(lines.splitlines())[:0 if url else 4]), saved
+            for version in ["v1", "v2", "hybrid"]:
+                self.browser.run("check = null; " + fill({"version": version, "piece": 16384}))
+                self.wait()
+                is_made = self.browser.run("check.made !== null && !document.getElementById('save-torrent').hidden")
+                assert is_made == (url is None), (version, url, self.text("#verdict"))
+        self.browser.run("setSource(new File([" + repr(lines) + "], 'SHA256SUMS')).then(() => 0)")
+        self.until("!reading && check.ended !== null && Boolean(source.file)")
+        assert self.text("#verdict") == "All 4 files are right", self.text("#verdict")
 
     # ---- Several torrents and lists ----
 
@@ -1388,7 +1442,7 @@ class Tests(Shown):
                     self.overall()
                 self.picture(f"phone-{state}")
                 wide = self.browser.run(
-                    "[...document.querySelectorAll('*')].filter((one) => !one.matches('code') && "
+                    "[...document.querySelectorAll('*')].filter((one) => "
                     "one.getBoundingClientRect().right > 360).map((one) => one.outerHTML.slice(0, 60))")
                 assert wide == [], (state, wide)
                 # Text that sticks out of its element widens the page alone.
@@ -1592,7 +1646,9 @@ def run(tests, names, prefix=""):
             print(f"ok      {prefix}{name} {time.monotonic() - begun:.1f}s", flush=True)
         except Exception as error:
             failed += 1
-            print(f"FAILED: {prefix}{name}: {type(error).__name__}: {error}", flush=True)
+            url = pathlib.Path(__file__).resolve().with_name("views.html").as_uri()
+            views = views_of(tests.engine, url) if isinstance(tests, Engines) else ""
+            print(f"FAILED: {prefix}{name}: {type(error).__name__}: {error}{views}", flush=True)
     return failed
 
 

@@ -30,6 +30,7 @@ onmessage = ({ data }) => {
             else if (data.draft) readDraft(data);
             else if (data.digests) finishDraft(data);
             else if (data.compiled) await begin(data);
+            else if (data.byPage !== undefined) ({ byPage } = data);
             else if (data.messages) postMessage(await hashFiles(data.messages));
             else {
                 files = data.files;
@@ -127,9 +128,9 @@ function finishDraft({ compiled, source, digests }) {
     });
 }
 
-async function begin({ compiled, source, plan, ...rest }) {
+async function begin({ compiled, source, plan }) {
     core = new WebAssembly.Instance(compiled).exports;
-    [torrent, byPage] = [plan, rest.byPage];
+    torrent = plan;
     if (!source) return;
     putInRoom(source);
     if (torrent.digests_nbytes) core.read_draft(source.byteLength);
@@ -169,11 +170,12 @@ async function read({ index, file, size }, from, nbytes, at) {
         for (let have = 0; have < nbytes; have += SENT_NBYTES) {
             put(await readByPage(index, from + have, Math.min(SENT_NBYTES, nbytes - have)), at + have);
         }
-        return;
+        return null;
     }
     if (size <= SMALL_NBYTES) {
-        put((await readWhole(file, size)).subarray(from, from + nbytes), at);
-        return;
+        const whole = await readWhole(file, size);
+        put(new Uint8Array(nbytes === size ? whole : whole.slice(from, from + nbytes)), at);
+        return whole;
     }
     const stream = file.slice(from, from + nbytes).stream();
     let reader, own = true;
@@ -192,6 +194,71 @@ async function read({ index, file, size }, from, nbytes, at) {
         have += value.length;
     }
     reader.releaseLock();
+    return null;
+}
+
+// ---- What is published is computed twice ----
+
+// crypto.subtle takes no parts: longer files and pieces are computed once.
+const TWICE_NBYTES = ROOM_NBYTES, DIFFER = "DigestsDiffer", SHA1_NBYTES = 20, ROOT_NBYTES = 32, BLOCK_NBYTES = 16 << 10;
+
+const hexOf = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// Bytes of a file, read once more and without views: WebKitGTK 2.50 makes wrong ones (docs/web.md).
+async function readAgain({ index, file }, from, nbytes) {
+    return byPage ? (await readByPage(index, from, nbytes)).buffer : file.slice(from, from + nbytes).arrayBuffer();
+}
+
+// Compares digests of a file with those by crypto.subtle. `by` has its name for each algorithm, or null.
+async function confirm({ by, algorithms }, digests, bytes) {
+    for (const [i, algorithm] of algorithms.entries()) {
+        if (by[i] === null) continue;
+        const { hex } = digests.find((one) => one.algorithm === algorithm);
+        if (hexOf(await crypto.subtle.digest(by[i], bytes)) !== hex) throw new DOMException("two digests", DIFFER);
+    }
+}
+
+// Compares the digests of a draft's piece.
+async function confirmPiece(start, own) {
+    const parts = [...partsOf(start, start + torrent.piece_nbytes)], buffers = [];
+    for (const { index, padding, from, nbytes } of parts) {
+        buffers.push(padding ? new ArrayBuffer(nbytes)
+            : byPage ? await readAgain(files.get(index), from, nbytes)
+            : files.get(index).file.slice(from, from + nbytes));
+    }
+    const bytes = await new Blob(buffers).arrayBuffer(), has = torrent.digests_nbytes;
+    const sha1 = has === ROOT_NBYTES ? "" : hexOf(await crypto.subtle.digest("SHA-1", bytes));
+    // In v2 a piece is of one file, with padding behind it.
+    const [{ index, nbytes }] = parts;
+    const root = has === SHA1_NBYTES ? "" : hexOf(await rootOf(bytes.slice(0, nbytes), torrent.nbytes[index]));
+    if (sha1 + root !== hexOf(own)) throw new DOMException("two digests", DIFFER);
+}
+
+// The root of a piece (BEP 52): of a file that is longer it has as many leaves as fit.
+async function rootOf(bytes, fileNbytes) {
+    const digestsOf = async (buffer, each) => {
+        const parts = Array.from({ length: Math.ceil(buffer.byteLength / each) }, (_, i) =>
+            crypto.subtle.digest("SHA-256", buffer.slice(i * each, (i + 1) * each)));
+        const joined = new Uint8Array(parts.length * ROOT_NBYTES);
+        for (const [i, part] of parts.entries()) joined.set(new Uint8Array(await part), i * ROOT_NBYTES);
+        return joined.buffer;
+    };
+    const twice = (node) => {
+        const both = new Uint8Array(2 * ROOT_NBYTES);
+        both.set(new Uint8Array(node));
+        both.set(new Uint8Array(node), ROOT_NBYTES);
+        return both.buffer;
+    };
+    let layer = await digestsOf(bytes, BLOCK_NBYTES), pad = new ArrayBuffer(ROOT_NBYTES);
+    const nleaves = fileNbytes > torrent.piece_nbytes ? torrent.piece_nbytes / BLOCK_NBYTES
+        : layer.byteLength / ROOT_NBYTES;
+    for (let n = 1; n < nleaves; n *= 2) {
+        const nnodes = layer.byteLength / ROOT_NBYTES, even = new Uint8Array(Math.ceil(nnodes / 2) * 2 * ROOT_NBYTES);
+        even.set(new Uint8Array(layer));
+        if (nnodes % 2 === 1) even.set(new Uint8Array(pad), nnodes * ROOT_NBYTES);
+        [layer, pad] = [await digestsOf(even.buffer, 2 * ROOT_NBYTES), await digestsOf(twice(pad), 2 * ROOT_NBYTES)];
+    }
+    return layer;
 }
 
 // The parts of files that a range of the content consists of. In v2 there is nothing between files.
@@ -233,8 +300,28 @@ async function checkPieces(first, count) {
             if (torrent.digests_nbytes) digests.set(own, i * each);
             verdicts[i] ||= torrent.digests_nbytes || own[0] ? RIGHT : WRONG;
         }
+        if (torrent.digests_nbytes) await confirmPieces(lanes, found, verdicts);
     }
     return { first, verdicts, failed: [...failed], digests };
+}
+
+async function confirmPieces(lanes, found, verdicts) {
+    if (!globalThis.crypto?.subtle || torrent.piece_nbytes > TWICE_NBYTES) return;
+    const each = torrent.digests_nbytes;
+    for (const [l, { i, start }] of lanes.entries()) {
+        if (verdicts[i] !== RIGHT) continue;
+        try {
+            await confirmPiece(start, found.slice(l * each, (l + 1) * each));
+        } catch (error) {
+            verdicts[i] = UNREADABLE;
+            for (const { index, padding, from, nbytes } of partsOf(start, start + torrent.piece_nbytes)) {
+                if (padding) continue;
+                const why = error.name === DIFFER ? DIFFER
+                    : await readAgain(files.get(index), from, nbytes).then(() => "", ({ name }) => name);
+                if (why) failed.set(index, why);
+            }
+        }
+    }
 }
 
 // The pieces whose files are there. The others get their verdicts.
@@ -292,13 +379,14 @@ async function getAll(items, sizeOf, get) {
     await forAll(items.filter((item) => sizeOf(item) > SMALL_NBYTES), 1, get);
 }
 
-// Hashes whole files side by side: each is { index, file, size, algorithms }.
+// Hashes whole files side by side: each is { index, file, size, algorithms, by }.
 async function hashFiles(messages) {
     const longest = messages.reduce((most, { size }) => Math.max(most, size), 0);
     const row = Math.min(Math.ceil(longest / 128) * 128, Math.floor(ROOM_NBYTES / messages.length / 128) * 128);
     const pairs = messages.flatMap(({ algorithms }, i) => algorithms.flatMap((algorithm) => [i, algorithm]));
     const lengthsAt = messages.length * row;
     const room = core.room(Math.max(lengthsAt + 4 * messages.length, 4 * pairs.length)), errors = new Map();
+    const wholes = new Map();
     putNumbers(room, pairs);
     core.begin_messages(pairs.length / 2);
     for (let done = 0; done < longest; done += row) {
@@ -306,7 +394,8 @@ async function hashFiles(messages) {
         await getAll([...messages.entries()], ([, { size }]) => size, async ([i, message]) => {
             const { index, size } = message, nbytes = errors.has(index) ? 0 : Math.max(0, Math.min(size - done, row));
             try {
-                if (nbytes > 0) await read(message, done, nbytes, room + i * row);
+                const whole = nbytes > 0 ? await read(message, done, nbytes, room + i * row) : null;
+                if (whole && message.by) wholes.set(i, whole);
                 lengths[i] = nbytes;
             } catch (error) {
                 errors.set(index, error.name);
@@ -321,6 +410,16 @@ async function hashFiles(messages) {
         ({ index, error: errors.get(index), digests: [], atOnce: size > 0 && size <= SMALL_NBYTES && size <= row }));
     for (const { chunk, algorithm, hex } of JSON.parse(new TextDecoder().decode(answer()))) {
         hashed[chunk].digests.push({ algorithm, hex });
+    }
+    for (const [i, message] of messages.entries()) {
+        const { index, size, by } = message;
+        if (!by || size > TWICE_NBYTES || errors.has(index) || !globalThis.crypto?.subtle) continue;
+        if (by.every((name) => name === null)) continue;
+        try {
+            await confirm(message, hashed[i].digests, wholes.get(i) ?? await readAgain(message, 0, size));
+        } catch (error) {
+            hashed[i].error = error.name;
+        }
     }
     return { hashed };
 }

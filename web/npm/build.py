@@ -63,7 +63,7 @@ def main() -> None:
     deflate = zlib.compressobj(9)
     text = base64.b64encode(deflate.compress(module()) + deflate.flush()).decode()
     (out / "module.js").write_text(f"export default '{text}';\n")
-    for name in ("index.js", "index.cjs", "index.d.ts", "node.js", "node.cjs", "native.cjs", "module.c", "module.h",
+    for name in ("index.js", "index.cjs", "index.d.ts", "node.js", "node.cjs", "module.c", "module.h",
                  "package.json", "README.md"):
         shutil.copy(HERE / name, out)
     shutil.copytree(HERE / "native", out / "native")

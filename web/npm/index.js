@@ -43,11 +43,11 @@ const [OWNER, KIND, STATE] = [Symbol('owner'), Symbol('kind'), Symbol('state')];
 const [UPDATE, BEGIN, FINAL, CHECK_LENGTH] = ['update', 'begin', 'final', 'length'].map(Symbol);
 
 let loaded;
-let native;
+let native, inflate;
 
-/** Called by node.js alone: the addon, or null. */
-export function use(addon) {
-    native = addon;
+/** Called by node.js alone: the addon, or null, and zlib's inflateSync. */
+export function use(addon, inflateSync) {
+    [native, inflate] = [addon, inflateSync];
 }
 
 /** Compiles the module, once in each thread. */
@@ -70,11 +70,9 @@ async function start() {
         return new Hashloom({ ...native, memory });
     }
     const { default: text } = await import('./module.js');
-    // Not import(): a bundler for browsers would look for the module.
-    const zlib = globalThis.process?.getBuiltinModule?.('node:zlib');
-    if (zlib) {
+    if (inflate) {
         // Node 20, one CPU: 10 ms in all. By streams it takes 70 ms, and the call below compiles all functions at once.
-        const compiled = new WebAssembly.Module(zlib.inflateSync(globalThis.Buffer.from(text, 'base64')));
+        const compiled = new WebAssembly.Module(inflate(globalThis.Buffer.from(text, 'base64')));
         return new Hashloom(new WebAssembly.Instance(compiled, {}).exports);
     }
     const letters = atob(text);
@@ -235,7 +233,7 @@ class Hashloom {
         this.#refresh();
         for (let i = 0; i < core.hl_alg_count(); i++) {
             core.describe(i, this.#heap);
-            const [alg, digestSize, blockSize, isXof] = this.#words.subarray(this.#heap >> 2);
+            const [alg, digestSize, blockSize, isXof] = [0, 1, 2, 3].map((i) => this.#words[(this.#heap >> 2) + i]);
             const name = this.#text(this.#heap + 16);
             this.#algorithms.set(name, { name, alg, digestSize, blockSize, isXof: isXof === 1 });
         }
@@ -379,7 +377,7 @@ class Hashloom {
     updateMany(hashes, chunks, ...none) {
         only(2, none);
         const objects = listOf(hashes, 'hashes', 'hash objects');
-        const parts = listOf(chunks, 'chunks', 'chunks').map((chunk, i) => bytesOf(chunk, 'chunk ', i));
+        const parts = listOf(chunks, 'chunks', 'chunks').map((chunk, i) => messageOf(chunk, 'chunk ', i));
         if (objects.length !== parts.length) {
             throw new RangeError(`${objects.length} hash objects, but ${parts.length} chunks`);
         }
@@ -467,7 +465,9 @@ class Hashloom {
     }
 
     #text(at) {
-        return String.fromCharCode(...this.#bytes.subarray(at, this.#bytes.indexOf(0, at)));
+        let text = '';
+        for (let i = at; this.#bytes[i] !== 0; i++) text += String.fromCharCode(this.#bytes[i]);
+        return text;
     }
 
     #refresh() {
@@ -585,7 +585,9 @@ class Hashloom {
         const kind = objects[0][KIND];
         const count = objects.length;
         const share = Math.max(128, Math.min(PART_NBYTES, PARTS_NBYTES / count) & ~127);
-        const longest = parts.reduce((most, part) => Math.max(most, part.length), 0);
+        const lengths = parts.map(lengthOf);
+        const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+        if (longest > share) parts = parts.map((part) => bytesOf(part)); // others need no views
         const size = kind.ctxSize + 15 & ~15;
         const slicesAt = this.#heap;
         const pointersAt = slicesAt + 8 * count;
@@ -600,11 +602,12 @@ class Hashloom {
         for (let from = 0; from === 0 || from < longest; from += share) {
             let at = begin;
             for (let i = 0; i < count; i++) {
-                const part = parts[i].subarray(from, from + share);
+                const part = longest > share ? parts[i].subarray(from, from + share) : parts[i];
+                const length = Math.max(0, Math.min(share, lengths[i] - from));
                 words[(slicesAt >> 2) + 2 * i] = at;
-                words[(slicesAt >> 2) + 2 * i + 1] = part.length;
+                words[(slicesAt >> 2) + 2 * i + 1] = length;
                 bytes.set(part, at);
-                at += part.length;
+                at += length;
             }
             this.#check(kind.updateMany(pointersAt, slicesAt, count));
         }
@@ -652,7 +655,7 @@ class Hash {
     /** Appends to the message. */
     update(data, ...none) {
         only(1, none);
-        this[OWNER][UPDATE]([this], [bytesOf(data, 'data')]);
+        this[OWNER][UPDATE]([this], [messageOf(data, 'data')]);
         return this;
     }
 
@@ -663,6 +666,15 @@ class Hash {
         if (length !== undefined) this[OWNER][CHECK_LENGTH](this[KIND].name, length);
         const digest = this[OWNER][FINAL](this[KIND], this[STATE], length);
         return inForm(digest, output);
+    }
+
+    /** Streams of Node call these two of what they are piped to. */
+    on() {
+        throw new TypeError('a hash is no stream: for await (const chunk of stream) hash.update(chunk)');
+    }
+
+    write() {
+        this.on();
     }
 
     /** Another object in the same state. */

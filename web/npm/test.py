@@ -4,8 +4,8 @@
 and by require(). It is tested in Node, beside Node's crypto, and in headless Chromium, Firefox and WebKitGTK, beside
 crypto.subtle; everywhere beside the vectors of hash-wasm, noble-hashes and BLAKE3; in Deno and Bun, bundled by esbuild,
 its types by tsc, and itself by publint and attw, where these are installed. --require: it is a failure if Node or
-Chromium is missing, and the addon is compiled, too (a minute), and tested in Node. HASHLOOM_TEST_ALL=1: so it is, and
-npm fetches the programs that are not installed."""
+Chromium is missing, npm fetches the oldest Node that package.json names, and the addon is compiled, too (a minute), and
+tested in Node. HASHLOOM_TEST_ALL=1: so it is, and npm fetches the programs that are not installed."""
 
 import argparse
 import functools
@@ -25,7 +25,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from browser import Browser
-from engines import Firefox, WebKit
+from engines import Firefox, WebKit, views_of
 
 ROOT = HERE.parents[1]
 BROWSER_SECONDS = 300
@@ -122,6 +122,14 @@ def main() -> int:
             raise RuntimeError(f"one that cannot be loaded: {warned}")
         return found
 
+    def in_oldest(version):
+        programs = pathlib.Path(folder) / "oldest"
+        command("npm", "install", "--silent", "--prefix", str(programs), f"node@{version}")
+        node = programs / "node_modules/node/bin/node"
+        if (found := command(str(node), "--version")) != f"v{version}":
+            raise RuntimeError(f"npm installed {found}")
+        return compare(str(node), "node.mjs")[0]
+
     def in_browser(engine, url):
         engine.open(url)
         deadline = time.monotonic() + BROWSER_SECONDS
@@ -130,7 +138,7 @@ def main() -> int:
                 raise TimeoutError("no result")
             time.sleep(0.2)
         if result.startswith("FAILED"):
-            raise RuntimeError(result)
+            raise RuntimeError(result + views_of(engine, f"{url}views.html"))
         return result
 
     with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +156,8 @@ def main() -> int:
         if nbytes > 155_000:
             failed.append(f"{nbytes} bytes of JavaScript: expected at most 155,000")
         (pathlib.Path(folder) / "package.json").write_text('{"dependencies": {"hashloom": "*"}}')
-        for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "page.mjs")),
+        for path in [*(HERE / name for name in ("test.mjs", "hostile.mjs", "node.mjs", "thread.mjs", "page.mjs")),
+                     HERE.parent / "views.html",
                      *(ROOT / "vectors/npm").glob("*.json")]:
             shutil.copy(path, folder)
         if os.environ.get("HASHLOOM_TEST_ALL") == "1" and shutil.which("npm"):
@@ -163,7 +172,13 @@ def main() -> int:
             elif program == "node":
                 skip("in Node: it is not installed: apt-get install nodejs")
         cc = os.environ.get("CC", "cc").split()[0]
-        if not arguments.require and os.environ.get("HASHLOOM_TEST_ALL") != "1":
+        is_full = arguments.require or os.environ.get("HASHLOOM_TEST_ALL") == "1"
+        oldest = json.loads((installed / "package.json").read_text())["engines"]["node"].removeprefix(">=")
+        if not is_full or not packed:
+            print(f"SKIPPED: npm package in Node {oldest}: npm fetches it with --require or HASHLOOM_TEST_ALL=1")
+        else:
+            step(f"the oldest Node, {oldest}", lambda: in_oldest(oldest))
+        if not is_full:
             print("SKIPPED: npm package's addon: --require or HASHLOOM_TEST_ALL=1 compile it, which takes a minute")
         elif shutil.which("node") and shutil.which(cc):
             step("addon", addon)

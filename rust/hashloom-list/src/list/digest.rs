@@ -103,24 +103,53 @@ impl core::error::Error for BadDigest {}
 /// # Ok::<(), hashloom_list::BadDigest>(())
 /// ```
 pub fn read_digest(text: &str) -> Result<Entry<'static>, BadDigest> {
-    let text = plain(text);
-    let mut reading = Reading { since: &text, ..Reading::default() };
-    reading.read(&text);
-    reading.finish()
+    let (with_attributes, shown) = (plain(text, false), plain(text, true));
+    let read = Reading::of(&with_attributes);
+    if with_attributes == shown {
+        return read;
+    }
+    // Attributes may hold the digest, or stand between its groups. One that is not the shown one makes it ambiguous.
+    match (read, Reading::of(&shown)) {
+        (Ok(all), Ok(seen)) if !has_all_of(&all, &seen) => Err(BadDigest::Several),
+        (Err(why), Ok(seen)) if why != BadDigest::Several => Ok(seen),
+        (read, _) => read,
+    }
 }
 
-/// The text without the tags of HTML that have no attributes, and without marks that nobody sees.
-fn plain(text: &str) -> String {
+/// Whether an entry has all digests of another one, by whatever algorithm.
+fn has_all_of(entry: &Entry<'_>, other: &Entry<'_>) -> bool {
+    let has = |hash: &Hash| entry.digests.iter().any(|(_, own)| own.as_ref() == hash.as_ref());
+    other.digests.iter().all(|(_, hash)| has(hash)) && other.crcs.iter().all(|crc| entry.crcs.contains(crc))
+}
+
+/// The text without tags of HTML, those with attributes only on demand, and without marks that nobody sees.
+fn plain(text: &str, with_attributes: bool) -> String {
+    /// What is longer is text, as a digest in angle brackets.
     const TAG_MAX: usize = 16;
-    let text = text.replace("&nbsp;", " ").replace(['\u{ad}', '\u{200b}', '\u{2060}', '\u{feff}'], "");
+    const WITH_ATTRIBUTES_MAX: usize = 4096;
+    let mut text = text.replace("&nbsp;", " ").replace(['\u{ad}', '\u{200b}', '\u{2060}', '\u{feff}'], "");
+    for mark in ["&shy;", "<wbr>", "<wbr/>", "&ZeroWidthSpace;", "&#8203;", "&#x200b;", "&#x200B;"] {
+        text = text.replace(mark, "");
+    }
     let (mut plain, mut rest) = (String::with_capacity(text.len()), &text[..]);
     while let Some(at) = rest.find('<') {
         plain.push_str(&rest[..at]);
         rest = &rest[at..];
-        let end = rest.bytes().take(TAG_MAX).position(|byte| byte == b'>');
+        let mut quote = None;
+        let end = rest.bytes().take(WITH_ATTRIBUTES_MAX).position(|byte| {
+            match quote {
+                Some(open) => quote = quote.filter(|_| byte != open),
+                None if byte == b'"' || byte == b'\'' => quote = Some(byte),
+                None => return byte == b'>',
+            }
+            false
+        });
         let is_tag = |tag: &str| {
-            tag.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
-                && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/ ".contains(&byte))
+            let name = tag.find(|c: char| !c.is_ascii_alphanumeric() && c != '/').map_or(tag, |end| &tag[..end]);
+            let has_attributes = tag[name.len()..].contains(|c: char| !c.is_ascii_whitespace() && c != '/');
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+                && name.len() < TAG_MAX
+                && (with_attributes || !has_attributes)
         };
         let end = end.filter(|&end| is_tag(&rest[1..end]));
         plain.push(if end.is_some() { ' ' } else { '<' });
@@ -239,6 +268,12 @@ fn is_damaged_group(word: &str) -> bool {
 }
 
 impl<'a> Reading<'a> {
+    fn of(text: &'a str) -> Result<Entry<'static>, BadDigest> {
+        let mut reading = Reading { since: text, ..Reading::default() };
+        reading.read(text);
+        reading.finish()
+    }
+
     fn read(&mut self, text: &'a str) {
         let mut rest = text;
         while let Some(start) = rest.find(|c| !is_separator(c)).filter(|_| self.found.len() <= FOUND_MAX) {

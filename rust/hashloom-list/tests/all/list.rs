@@ -688,6 +688,9 @@ fn digests_as_somebody_copied_them() {
         (format!("Algorithm : SHA256\r\nHash      : {upper}\r\nPath      : C:\\md5\\one.iso\r\n"), Sha256),
         (format!("MD5 hash of sha256.iso:\r\n{}\r\nCertUtil: -hashfile ended.\r\n", grouped(&md5, 2, " ")), Md5),
         (format!("<tr><td>SHA3-256</td><td class=\"x\"><code>{}</code></td></tr>", hex(Sha3_256)), Sha3_256),
+        (format!("<b>SHA-256</b> <i class='md5'>{}</i>", grouped(&sha256, 16, "</i><i class=\"a > b\">")), Sha256),
+        (format!("SHA256: {}<wbr>{}", &sha256[..32], &sha256[32..]), Sha256),
+        (format!("<input title=\"SHA256\" value={sha256}>"), Sha256),
         (format!("SHA512: {}", grouped(&sha512, 64, "\n")), Sha512),
         (format!("sha384-{}", base64(Sha384)), Sha384),
         (format!("<script src=\"a.js\" integrity=\"sha384-{}\">", base64(Sha384)), Sha384),
@@ -719,6 +722,9 @@ fn digests_as_somebody_copied_them() {
         (format!("{sha256}  {}.iso", sha256.replace('b', "c")), Sha256),
         (format!("1234  {sha1}  2024-01-02 film.iso"), Sha1),
         (format!("<code>{md5}</code>"), Md5),
+        (format!("<{sha256}>"), Sha256),
+        (format!("{}<wbr>{}", &sha256[..32], &sha256[32..]), Sha256),
+        (format!("<td id=x>{}</td>", grouped(&sha256, 8, "<br class=b>")), Sha256),
         (base64(Sha1), Sha1),
         (base64(Sha256).trim_end_matches('=').to_owned(), Sha256),
     ];
@@ -772,6 +778,8 @@ fn digests_as_somebody_copied_them() {
         format!("{sha256} {sha1}"),
         format!("SHA256: {sha256}\nor {sha1}"),
         format!("{md5} {}", md5.replace('9', "8")),
+        format!("<td title=\"{other}\">{sha256}</td>"),
+        format!("<td title=\"{other}\">{}</td>", grouped(&sha256, 8, "<br class=b>")),
     ];
     for text in several {
         assert_eq!(read_digest(&text), Err(BadDigest::Several), "{text}");
