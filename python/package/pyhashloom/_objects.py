@@ -81,8 +81,8 @@ def _ends_pyarrow(values: Any, seen: dict[frozenset[int], bool], nlevels: int = 
     nested = tuple(kind for kind in classes if issubclass(kind, (list, tuple, dict, numpy.ndarray)))
     holders = {id(value): value for value in values if isinstance(value, nested)} if nested else {}
     group = frozenset(holders)
-    if nlevels > 200 or not seen.get(group, True):
-        return "lists or dicts hold themselves, or others in more than 200 levels"
+    if nlevels > 60 or not seen.get(group, True):
+        return "lists or dicts hold themselves, or others in more than 60 levels"
     if group and group not in seen:
         seen[group] = False
         inner: list[Any] = []
