@@ -122,7 +122,7 @@ impl<T: Send + 'static> Work<T> {
         Ok(Work::of(state, cancel, teller))
     }
 
-    /// Has the thread that takes the results do `work`, turn by turn, whenever it has no more of them. No thread starts.
+    /// Has the thread that takes the results do `work`, turn by turn, when it has no more of them. No thread starts.
     pub fn in_turns(
         progress: Option<Py<PyAny>>,
         work: impl FnMut(&Options, &mut VecDeque<T>) -> bool + Send + 'static,
