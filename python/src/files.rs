@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files through the engine: the calls behind `pyhashloom.files` and `pyhashloom.torrent`.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 use std::{fs, io};
 
 use hashloom::{Algorithm, Hash, Hasher};
@@ -20,6 +20,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::buffer::Data;
 use crate::hash::algorithm;
+use crate::signals::TICK;
 use crate::work::{Work, work_once};
 
 /// The kind of an error, its number, its text and the bytes read before it.
@@ -44,7 +45,7 @@ impl Files {
         let has_blobs = is_blob.contains(&true);
         let is_short = is_short(&paths);
         // The length comes first in a blob of git, so it is asked for before the file is opened.
-        let requests = paths.into_iter().map(move |path| {
+        let mut requests = paths.into_iter().map(move |path| {
             if has_blobs {
                 let told = fs::metadata(&path).map_or(Some(0), |it| Some(it.len()).filter(|_| it.is_file()));
                 let mut hasher = Hasher::new(Algorithm::Sha1);
@@ -66,11 +67,14 @@ impl Files {
             Ok(hashed) => Ok((hashed.digests, hashed.nbytes)),
             Err(error) => Err(described(&error)),
         };
-        if is_short {
-            return Ok(Files(Work::later(progress, move |options| {
-                let mut results = VecDeque::new();
-                hash_files(requests, options, |request, result| results.push_back(hashed(request, result)));
-                results
+        if threads == 1 || is_short {
+            return Ok(Files(Work::in_turns(progress, move |options, results| {
+                // Files that are begun later wait for the next turn, so that the first results need not wait for all.
+                let end = Instant::now() + TICK;
+                let count = requests.len();
+                let begun = std::iter::from_fn(|| if Instant::now() < end { requests.next() } else { None });
+                hash_files(begun.take(count), options, |request, result| results.push_back(hashed(request, result)));
+                requests.len() > 0
             })));
         }
         let work = Work::start(threads, progress, move |options, results| {

@@ -14,6 +14,7 @@ use crate::shared::Shared;
 
 /// The algorithm of a name, or of a constructor such as `pyhashloom.sha256` or `hashlib.sha256`.
 fn chosen(digestmod: Option<&Bound<'_, PyAny>>) -> PyResult<Algorithm> {
+    let digestmod = digestmod.filter(|it| it.is_truthy().unwrap_or(true));
     let digestmod = digestmod.ok_or_else(|| PyTypeError::new_err("Missing required argument 'digestmod'."))?;
     if let Ok(name) = digestmod.cast::<PyString>() {
         return hash::algorithm(&name.to_string_lossy());
@@ -64,6 +65,18 @@ impl Mac {
 
 #[pymethods]
 impl Mac {
+    /// As hmac.new.
+    #[new]
+    #[pyo3(signature = (key, msg = None, digestmod = None))]
+    fn new(
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        msg: Option<&Bound<'_, PyAny>>,
+        digestmod: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Mac> {
+        hmac_new(py, key, msg, digestmod)
+    }
+
     /// Appends data to the message.
     #[pyo3(signature = (msg))]
     fn update(&self, py: Python<'_>, msg: &Bound<'_, PyAny>) -> PyResult<()> {

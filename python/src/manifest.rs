@@ -24,7 +24,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use crate::buffer::Data;
 use crate::files::{Reason, described, of_system};
 use crate::hash::{algorithm, python_name};
-use crate::work::Work;
+use crate::work::work_once;
 
 /// A manifest that cannot be used.
 fn bad(py: Python<'_>, text: String) -> PyErr {
@@ -188,22 +188,18 @@ impl Listing {
             scan = scan.listed(old.reader().map_err(|error| bad(py, error.to_string()))?);
         }
         scan = without.into_iter().fold(scan, Scan::leave_out);
-        let work = Work::start(1, None, move |options, results| {
+        let listed = work_once(py, 1, None, move |options| {
             let mut all = Vec::new();
             let done = scan.run(options, |found| {
                 all.push(found);
                 Ok::<(), std::convert::Infallible>(())
             });
-            let _ = results.send(done.map(|done| (all, done.cancelled)));
+            done.map(|done| (all, done.cancelled))
         })?;
-        let mut listed = None;
-        while let Some(result) = work.next(py)? {
-            listed = Some(result);
-        }
         let found: Vec<Found> = match listed {
-            Some(Ok((found, false))) => found,
-            Some(Err(ScanError::Root { path, error })) => return Err(of_system(&error, path).raise(py)),
-            Some(Err(ScanError::Listed(error) | ScanError::Update(error))) => {
+            Ok((found, false)) => found,
+            Err(ScanError::Root { path, error }) => return Err(of_system(&error, path).raise(py)),
+            Err(ScanError::Listed(error) | ScanError::Update(error)) => {
                 return Err(bad(py, error.to_string()));
             }
             _ => return Err(PyRuntimeError::new_err("the listing was lost")),
@@ -446,20 +442,21 @@ fn hash_listed<'py>(
         let path = folder.as_deref().unwrap_or(Path::new("")).join(to_path(&name));
         requests.push(Request { source: path.into(), methods, tag: () });
     }
-    let work = Work::<Answer>::start(threads, progress, move |options, results| {
+    let all = work_once(py, threads, progress, move |options| {
+        let mut answers: Vec<Answer> = Vec::new();
         hash_files(requests.into_iter(), options, |_, result| {
-            let answer = match result {
+            answers.push(match result {
                 Ok(hashed) => {
                     let mtime_ns = hashed.stamp.map(|Stamp { mtime_ns, .. }| mtime_ns);
                     Ok((hashed.digests, hashed.nbytes, mtime_ns))
                 }
                 Err(error) => Err(described(&error)),
-            };
-            let _ = results.send(answer);
+            });
         });
+        answers
     })?;
     let answers = PyList::empty(py);
-    while let Some(answer) = work.next(py)? {
+    for answer in all {
         match answer {
             Ok((digests, nbytes, mtime_ns)) => {
                 let digests: Vec<_> = digests.iter().map(|digest| PyBytes::new(py, digest.as_ref())).collect();

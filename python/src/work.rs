@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Work of the engine on threads of its own, while the caller's thread looks at signals and reports progress; or on the
-//! caller's thread, which does so in between, where starting a thread would take longer than the work.
+//! caller's thread alone, which does so in between: where one thread is asked for, or would start when all is done.
 
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -36,10 +36,13 @@ pub struct Work<T> {
 struct State<T> {
     receiver: Option<Receiver<T>>,
     thread: Option<JoinHandle<()>>,
-    /// Work that the caller's thread will do, and its results.
-    own: Option<Box<dyn FnOnce() -> VecDeque<T> + Send>>,
+    /// The caller's thread takes its next turn by this, and keeps the results.
+    own: Option<Turn<T>>,
     done: VecDeque<T>,
 }
+
+/// A part of the work. It adds its results to the queue. Returns false after the last part.
+type Turn<T> = Box<dyn FnMut(&Options, &mut VecDeque<T>) -> bool + Send>;
 
 /// Tells the caller how far the work is.
 struct Teller {
@@ -79,10 +82,18 @@ pub fn work_once<T: Send + 'static>(
     progress: Option<Py<PyAny>>,
     work: impl FnOnce(&Options) -> T + Send + 'static,
 ) -> PyResult<T> {
-    let work = Work::start(threads, progress, move |options, results| {
-        // After an interruption nobody wants the result.
-        let _ = results.send(work(options));
-    })?;
+    let work = if threads == 1 {
+        let mut work = Some(work);
+        Work::in_turns(progress, move |options, results| {
+            results.extend(work.take().map(|work| work(options)));
+            false
+        })
+    } else {
+        Work::start(threads, progress, move |options, results| {
+            // After an interruption nobody wants the result.
+            let _ = results.send(work(options));
+        })?
+    };
     let mut result = None;
     while let Some(next) = work.next(py)? {
         result = Some(next);
@@ -105,20 +116,25 @@ impl<T: Send + 'static> Work<T> {
     ) -> PyResult<Self> {
         let (sender, receiver) = sync_channel(WAITING);
         let (teller, cancel) = (Teller::new(progress), Cancel::new());
-        let options = teller.options(threads, &cancel);
+        let options = teller.options(threads).cancel(&cancel);
         let thread = std::thread::Builder::new().name("hashloom-0".into()).spawn(move || work(&options, &sender))?;
         let state = State { receiver: Some(receiver), thread: Some(thread), own: None, done: VecDeque::new() };
         Ok(Work::of(state, cancel, teller))
     }
 
-    /// Has the thread that takes the first result do `work`, which returns all results.
-    pub fn later(progress: Option<Py<PyAny>>, work: impl FnOnce(&Options) -> VecDeque<T> + Send + 'static) -> Self {
+    /// Has the thread that takes the results do `work`, turn by turn, when it has no more of them. No thread starts.
+    pub fn in_turns(
+        progress: Option<Py<PyAny>>,
+        work: impl FnMut(&Options, &mut VecDeque<T>) -> bool + Send + 'static,
+    ) -> Self {
         let teller = Teller::new(progress);
         let asked = teller.clone();
         let cancel = Cancel::asking(move || asked.must_stop());
-        let options = teller.options(1, &cancel);
-        let own: Option<Box<dyn FnOnce() -> VecDeque<T> + Send>> = Some(Box::new(move || work(&options)));
-        Work::of(State { receiver: None, thread: None, own, done: VecDeque::new() }, cancel, teller)
+        Work::of(
+            State { receiver: None, thread: None, own: Some(Box::new(work)), done: VecDeque::new() },
+            cancel,
+            teller,
+        )
     }
 
     fn of(state: State<T>, cancel: Cancel, teller: Arc<Teller>) -> Self {
@@ -148,16 +164,17 @@ impl<T: Send + 'static> Work<T> {
 
     fn wait(&self) -> PyResult<Next<T>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(work) = state.own.take() {
+        loop {
+            if let Some(result) = state.done.pop_front() {
+                return Ok(Next::Result(result));
+            }
+            let Some(mut work) = state.own.take() else { break };
             self.teller.own().thread = Some(std::thread::current().id());
-            let done = work();
+            let goes_on = work(&self.teller.options(1).alone().cancel(&self.cancel), &mut state.done);
             if let Some(error) = self.teller.own().error.take() {
                 return Err(error);
             }
-            state.done = done;
-        }
-        if let Some(result) = state.done.pop_front() {
-            return Ok(Next::Result(result));
+            state.own = goes_on.then_some(work);
         }
         let Some(receiver) = &state.receiver else { return Ok(Next::End) };
         match receiver.recv_timeout(TICK) {
@@ -191,10 +208,12 @@ impl Teller {
         })
     }
 
-    fn options(&self, threads: usize, cancel: &Cancel) -> Options {
+    /// Options whose progress adds to what is reached.
+    fn options(&self, threads: usize) -> Options {
         let reached = self.reached.clone();
-        Options::new().threads(threads).cancel(cancel).progress(move |progress| {
-            reached.nbytes.fetch_max(progress.nbytes, Ordering::Relaxed);
+        let before = reached.nbytes.load(Ordering::Relaxed);
+        Options::new().threads(threads).progress(move |progress| {
+            reached.nbytes.fetch_max(before + progress.nbytes, Ordering::Relaxed);
             reached.total_nbytes.store(progress.total_nbytes.unwrap_or(u64::MAX), Ordering::Relaxed);
         })
     }

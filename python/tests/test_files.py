@@ -15,7 +15,9 @@ import pytest
 from interrupt import interrupted
 
 import pyhashloom
+import pyhashloom.manifest
 import pyhashloom.torrent
+import pyhashloom.tree
 
 TORRENTS = pathlib.Path(__file__).resolve().parents[2] / "vectors/webtorrent-fixtures/fixtures"
 
@@ -129,19 +131,21 @@ def test_wrong_calls():
     assert list(pyhashloom.files("sha256", [])) == []
 
 
-def test_progress(tmp_path):
+@pytest.mark.parametrize("threads", [0, 1])
+def test_progress(threads, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(bytes(5_000_000))
     told = []
-    assert len(list(pyhashloom.files("sha256", [path] * 3, progress=lambda *of: told.append(of)))) == 3
-    assert told[-1] == (15_000_000, None)
+    results = pyhashloom.files("sha256", [path] * 40, threads=threads, progress=lambda *of: told.append(of))
+    assert len(list(results)) == 40
+    assert told[-1] == (200_000_000, None)
     assert told == sorted(told)
 
     def fails(nbytes, total):
         raise KeyError("from the callback")
 
     with pytest.raises(KeyError, match="from the callback"):
-        list(pyhashloom.files("sha256", [path] * 3, progress=fails))
+        list(pyhashloom.files("sha256", [path] * 3, threads=threads, progress=fails))
 
 
 def pipe(tmp_path):
@@ -168,6 +172,42 @@ def test_an_iterator_that_is_dropped_stops_the_work(tmp_path):
         while len(os.listdir("/proc/self/task")) > before and time.monotonic() < deadline:
             time.sleep(0.01)
         assert len(os.listdir("/proc/self/task")) <= before
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="SKIPPED: threads: this system lists none")
+def test_one_thread_starts_no_other(tmp_path):
+    """Also not for a file that is not in memory."""
+    for i in range(300):
+        (tmp_path / str(i)).write_bytes(bytes(100_000))
+    with open(tmp_path / "long", "wb") as long:
+        long.write(bytes(150_000_000))
+        long.flush()
+        os.fsync(long.fileno())
+        os.posix_fadvise(long.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    torrent = pyhashloom.torrent.create(tmp_path / "long", threads=1).content
+    calls = [
+        lambda: list(pyhashloom.files("sha256", sorted(tmp_path.iterdir()), threads=1)),
+        lambda: pyhashloom.torrent.verify(torrent, tmp_path, threads=1),
+        lambda: pyhashloom.tree.bep52(tmp_path / "long", threads=1),
+        lambda: pyhashloom.manifest.write(tmp_path, threads=1),
+    ]
+    for call in calls:
+        seen, is_over = set(), threading.Event()
+
+        def look():
+            while not is_over.is_set():
+                for task in os.listdir("/proc/self/task"):
+                    try:
+                        seen.add(pathlib.Path(f"/proc/self/task/{task}/comm").read_text().strip())
+                    except OSError:  # it has ended
+                        pass
+
+        watcher = threading.Thread(target=look)
+        watcher.start()
+        call()
+        is_over.set()
+        watcher.join()
+        assert not [name for name in seen if name.startswith("hashloom")]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="SKIPPED: fork: not a Unix")
@@ -199,7 +239,9 @@ results.close()
 
 
 def test_keyboard_interrupt(tmp_path):
-    assert interrupted(f"list(pyhashloom.files('sha256', [{str(pipe(tmp_path))!r}]))")
+    waiting = str(pipe(tmp_path))
+    assert interrupted(f"list(pyhashloom.files('sha256', [{waiting!r}]))")
+    assert interrupted(f"list(pyhashloom.files('sha256', [{waiting!r}] * 3, threads=1))")
     torrent = b"d4:infod6:lengthi3e4:name4:pipe12:piece lengthi16384e6:pieces20:01234567890123456789ee"
     # A torrent opens no pipe.
     assert pyhashloom.torrent.verify(torrent, tmp_path).pieces == ["unread"]

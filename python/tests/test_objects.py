@@ -189,6 +189,42 @@ def test_what_arrow_would_change_is_refused(values, text, kind, cured):
         assert pyhashloom.diff(frame, frame[:1], schema={"x": kind}).unchanged == 1
 
 
+def nest(value, nlevels):
+    for _ in range(nlevels):
+        value = [value]
+    return value
+
+
+def held(value, of=list):
+    """A list, or a dict, that holds itself beside the value."""
+    holder = [value] if of is list else {"a": value}
+    for _ in range(2):
+        holder.append(holder) if of is list else holder.update(b=holder, c=holder)
+    return holder
+
+
+# A time of numpy and another value of numpy, and values that have no end: pyarrow 26 ends the process.
+TIMES, ONES = numpy.array([DAY], "M8[us]"), numpy.array([1.0])
+
+
+@pytest.mark.parametrize("values, text", [
+    ([TIMES, ONES], "numpy beside"), ([[TIMES], [ONES]], "numpy beside"), ([[TIMES[0]], (1, ONES[0])], "numpy beside"),
+    ([{"a": [TIMES]}, {"a": [ONES]}], "numpy beside"), ([[{"a": TIMES[0], "b": 1}, {"a": ONES[0]}]], "numpy beside"),
+    ([frame_of([TIMES, ONES])["x"].to_numpy()], "numpy beside"),
+    ([held(1)], "hold themselves"), ([held(1, dict)], "hold themselves"), ([1, nest(1, 100_000)], "60 levels"),
+    ([Decimal("sNaN")], "InvalidOperation"), ([DAY, numpy.ma.masked], "masked"),
+], ids=lambda one: "" if isinstance(one, list) else one)  # fmt: skip
+def test_what_pyarrow_cannot_take_is_refused(values, text):
+    with pytest.raises(TypeError, match=f"column 'x': .*{text}"):
+        of(frame_of(values))
+
+
+def test_times_of_numpy_have_others_of_numpy_in_other_fields():
+    values = [{"a": TIMES, "b": ONES}, {"a": TIMES[:0], "b": ONES}]
+    assert digests(frame_of(values)) == expected([plain(value)] for value in values)
+    assert len({*digests(frame_of([nest(1, 50), nest(2, 50), nest(None, 50)]))}) == 3
+
+
 def test_categories_that_arrow_would_change_are_refused():
     for categories in [1, 2.5], ["a", b"b"], [DAY.date(), DAY], [pd.Timestamp(DAY) + NS]:
         series = pd.Series(pd.Categorical.from_codes([0], pd.Index(categories, dtype=object)), name="x")

@@ -93,10 +93,10 @@ def files(
     `name` is an algorithm or several, all of which hash what is read once: `digest` is the first one's, `digests` are
     all. `git_blob` is one too: git's name of the content, the SHA-1 of "blob", its length and the content.
     A file that cannot be read does not stop the others: its result has the error. `threads` is the largest number of
-    threads; 0 means one for each CPU. `progress` is called with the bytes hashed so far and None, up to 20 times a
-    second, by the thread that takes the results, which hashes one path, or few short files, itself. Ctrl-C, an
-    exception of `progress` and the end of the iterator's life stop the work. `paths` is read whole before the work
-    begins. ValueError: there is no such algorithm, or none is named.
+    threads; 0 means one for each CPU, 1 that no thread starts. `progress` is called with the bytes hashed so far and
+    None, up to 20 times a second, by the thread that takes the results, which hashes one path, or few short files,
+    itself. Ctrl-C, an exception of `progress` and the end of the iterator's life stop the work. `paths` is read whole
+    before the work begins. ValueError: there is no such algorithm, or none is named.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "abc")

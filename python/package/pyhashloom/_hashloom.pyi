@@ -207,6 +207,7 @@ class Journal:
 class HMAC:
     """An HMAC object, as those of the module hmac. Any number of threads may use it at once."""
 
+    def __new__(cls, key: _Data, msg: _Data | None = None, digestmod: _Digestmod | None = None) -> HMAC: ...
     @property
     def name(self) -> str: ...
     @property

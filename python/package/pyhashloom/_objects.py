@@ -44,16 +44,15 @@ def array_of(values: Any, name: str, wanted: Any = None) -> Any:
     """An array of numpy with Python objects in Arrow: of the wanted type if all values fit, else of the type that
     pyarrow guesses. TypeError if a value does not fit there either."""
     reasons, classes = [], _classes(values)
-    if numpy.datetime64 in classes and sum(issubclass(one, numpy.generic) for one in classes) > 1:
-        # pyarrow 26 ends the process.
-        raise TypeError(f"column {name!r}: times of numpy beside other values of numpy: cast it, as by .astype(str)")
+    if reason := _ends_pyarrow(values, {}):
+        raise TypeError(f"column {name!r}: {reason}")
     for kind in [None] if wanted is None else [wanted, None]:
         if kind is not None and pyarrow.types.is_timestamp(kind):  # pyarrow takes no dates there
             values = _array(_at_midnight(value) for value in values)
         try:
             array = pyarrow.array(values, kind, from_pandas=True)
             lost = None if _is_exact(classes, array.type) else next(_lost(values, array, kind is None), None)
-        except (TypeError, ValueError, NotImplementedError, OverflowError) as error:
+        except Exception as error:  # what the values' own methods raise, too
             kinds = {type(value): f"{value!r:.80}" for value in values if value is not None}
             beside = f" ({' beside '.join([*kinds.values()][:2])})" if len(kinds) > 1 else ""
             reasons.append(": ".join(map(str, error.args)) + beside)
@@ -72,6 +71,37 @@ def array_of(values: Any, name: str, wanted: Any = None) -> Any:
 
 def _classes(values: Any) -> set[type]:
     return set(map(type, values)) - {type(None)}
+
+
+def _ends_pyarrow(values: Any, seen: dict[frozenset[int], bool], nlevels: int = 0) -> str | None:
+    """Why pyarrow 26 would end the process over values of one column, or of one field in it. ``seen``: the objects that
+    were looked at together, and whether all that they hold was."""
+    classes = _classes(values)
+    of_numpy = {kind for kind in classes if issubclass(kind, numpy.generic)}
+    nested = tuple(kind for kind in classes if issubclass(kind, (list, tuple, dict, numpy.ndarray)))
+    holders = {id(value): value for value in values if isinstance(value, nested)} if nested else {}
+    group = frozenset(holders)
+    if nlevels > 60 or not seen.get(group, True):
+        return "lists or dicts hold themselves, or others in more than 60 levels"
+    if group and group not in seen:
+        seen[group] = False
+        inner: list[Any] = []
+        fields: dict[Any, list[Any]] = {}
+        for value in holders.values():
+            if isinstance(value, dict):
+                for key, one in value.items():
+                    fields.setdefault(key, []).append(one)
+            elif isinstance(value, numpy.ndarray) and value.dtype != object:
+                of_numpy.add(value.dtype.type)
+            else:
+                inner += value.flat if isinstance(value, numpy.ndarray) else value
+        for one in inner, *fields.values():
+            if reason := _ends_pyarrow(one, seen, nlevels + 1):
+                return reason
+        seen[group] = True
+    if numpy.datetime64 in of_numpy and len(of_numpy) > 1:
+        return "times of numpy beside other values of numpy: cast it, as by .astype(str)"
+    return None
 
 
 def _is_exact(classes: set[type], kind: Any) -> bool:

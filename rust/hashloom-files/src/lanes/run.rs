@@ -44,6 +44,9 @@ pub(crate) trait Client: Sync {
 /// Hashes all messages of a client, with `nplaces` places of `chunk_nbytes` bytes for each thread. Returns when all is
 /// done or the pool was stopped.
 pub(crate) fn run<C: Client>(client: &C, pool: &Pool, nplaces: usize, chunk_nbytes: usize) {
+    if pool.is_alone() {
+        client.readers().end(); // the thread that hashes reads
+    }
     std::thread::scope(|scope| {
         let (readers, started) = (Mutex::new(Vec::new()), Once::new());
         let lock = || lock(&readers);

@@ -128,6 +128,7 @@ pub struct Options {
     meter: Option<Meter>,
     is_noting: bool,
     is_uncached: bool,
+    is_alone: bool,
     origin: Option<Origin>,
 }
 
@@ -144,6 +145,17 @@ impl Options {
     pub fn threads(mut self, nthreads: usize) -> Options {
         self.nthreads = nthreads;
         self
+    }
+
+    /// Works on the caller's thread alone: it reads too what is not in memory.
+    #[must_use]
+    pub fn alone(self) -> Options {
+        Options { nthreads: 1, is_alone: true, ..self }
+    }
+
+    /// Whether no other thread may start.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     /// Sets a callback for the progress. Each thread calls it after each round of reading and hashing, at most 512 KiB:

@@ -67,6 +67,11 @@ impl Pool {
         self.options.pay(nbytes, &|| self.must_stop());
     }
 
+    /// Whether no other thread may start.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.options.is_alone()
+    }
+
     /// Calls `work`, whose panic stops all threads.
     pub(crate) fn catch(&self, work: impl FnOnce()) {
         // State left half-done by a panic is dropped with the pool, as nothing continues after it.
