@@ -424,8 +424,8 @@ func TestAppendSumsColumn(t *testing.T) {
 	if sums := hashloom.AppendSumsColumn(nil, sha256.New(), data, []int32(nil)); len(sums) != 0 {
 		t.Errorf("%x", sums)
 	}
-	for text, offsets := range map[string][]int{"offset 1 of 3 is 4": {5, 4, 6}, "offset 2 of 3 is 100001": {0, 1, 100_001},
-		"offset 0 of 2 is -1": {-1, 0}} {
+	for text, offsets := range map[string][]int{"offset 1 of 3 is 4": {5, 4, 6},
+		"offset 2 of 3 is 100001": {0, 1, 100_001}, "offset 0 of 2 is -1": {-1, 0}} {
 		panics(t, text, func() { hashloom.AppendSumsColumn(nil, sha256.New(), data, offsets) })
 	}
 	panics(t, "overlap", func() { hashloom.AppendSumsColumn(data[:0], sha256.New(), data, []uint32{0, 10, 20}) })

@@ -164,7 +164,8 @@ func TestRange(t *testing.T) {
 		nnodes := 0
 		for height := 0; len(all)>>height > 0; height++ {
 			for i := range len(all) >> height {
-				if want := root(merkle.RFC6962, all[i<<height:(i+1)<<height], 0); seen[[2]uint64{uint64(height), uint64(i)}] != want {
+				want := root(merkle.RFC6962, all[i<<height:(i+1)<<height], 0)
+				if seen[[2]uint64{uint64(height), uint64(i)}] != want {
 					t.Errorf("%d at a time: node %d at height %d is wrong or was not told", step, i, height)
 				}
 				nnodes++

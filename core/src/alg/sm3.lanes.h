@@ -67,8 +67,8 @@ LV_FN lv32 sm3_p1(lv32 x)
 #define PRIMED(t)       lv32_xor(w[t], (t) < 12 ? w[((t) + 4) & 15] : W_AFTER(t))
 #define LATER_PRIMED(t) lv32_xor(w[t], W_AFTER(t))
 
-/* Of the rounds behind the first 16. A loop takes 0.88 of the time over SSE2 and 0.95 over AVX2 (Zen 3, gcc 12.2). Other
- * sets: not measured. */
+/* Of the rounds behind the first 16. A loop takes 0.88 of the time over SSE2 and 0.95 over AVX2 (Zen 3, gcc 12.2).
+ * Other sets: not measured. */
 #if defined(X86_BITS) && !defined(X86_TERNARY)
 #  define TURNS 1
 #else

@@ -2,11 +2,12 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included after a vocabulary (lanes/<isa>.h), with NAME the kernel's name and VECTORS. The four columns are the lanes (BLAKE3,
- * 2020, section 5.3). For the diagonals the rows a, c and d turn, as b is the one that a round waits for. m[0] to m[3]
- * are the words that a round adds, in its order; between rounds they change places. 256 bits have a row of each of two
- * messages, and two vectors, VECTORS 2, those of four. Zen 3, gcc 12.2, beside plain C: 225 of 240 cycles for a block of a long message; a message of 64 bytes
- * takes 0.65 of the time, one of 256 bytes 0.77. A step of four messages takes 0.78 of that of eight in lanes.
+ * Included after a vocabulary (lanes/<isa>.h), with NAME the kernel's name and VECTORS. The four columns are the lanes
+ * (BLAKE3, 2020, section 5.3). For the diagonals the rows a, c and d turn, as b is the one that a round waits for. m[0]
+ * to m[3] are the words that a round adds, in its order; between rounds they change places. 256 bits have a row of each
+ * of two messages, and two vectors, VECTORS 2, those of four. Zen 3, gcc 12.2, beside plain C: 225 of 240 cycles for a
+ * block of a long message; a message of 64 bytes takes 0.65 of the time, one of 256 bytes 0.77. A step of four messages
+ * takes 0.78 of that of eight in lanes.
  */
 #if LV32_LANES == 4
 #  define AS_FLOATS(x)   _mm_castsi128_ps(x)

@@ -240,7 +240,8 @@ func (h *Hash) Sum(b []byte) []byte {
 // AllHaveLanes reports whether AppendSums may be called.
 func (h *Hash) AllHaveLanes() bool { return len(h.others) == 0 }
 
-// AppendSums returns, behind each other, what Sum would append after a Write of each message. The state does not change.
+// AppendSums returns, behind each other, what Sum would append after a Write of each message. The state does not
+// change.
 func (h *Hash) AppendSums(msgs [][]byte) (sums []byte, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
