@@ -54,7 +54,7 @@
 #define REPLACED(x, y, words) /* the words of y where there is a bit */ \
     AS_WORDS(V(blend_ps)(AS_FLOATS(x), AS_FLOATS(y), LV32_LANES == 4 ? (words) : (words) * 0x11))
 
-/* Half of a round's mixing functions, for R1 and R2 or R3 and R4; of two vectors, each a mixing function of its own. */
+/* Half of a round's mixing functions, for R1 and R2 or R3 and R4; of all vectors, each a mixing function of its own. */
 #define ROWS(v, m, turn_d, turn_b) \
     do { \
         a[v] = lv32_add(lv32_add(a[v], m), b[v]); \
@@ -62,10 +62,11 @@
         c[v] = lv32_add(c[v], d[v]); \
         b[v] = lv32_rol(lv32_xor(b[v], c[v]), 32 - turn_b); \
     } while (0)
-#define ROWS2(m0, m1, turn_d, turn_b) \
+#define ALL_ROWS(m0, m1, turn_d, turn_b) \
     do { \
         a[0] = lv32_add(a[0], m0); \
-        a[1] = lv32_add(a[1], m1); \
+        if (VECTORS == 2) \
+            a[1] = lv32_add(a[1], m1); \
         EACH(a[v] = lv32_add(a[v], b[v])); \
         EACH(d[v] = lv32_rol(lv32_xor(d[v], a[v]), 32 - turn_d)); \
         EACH(c[v] = lv32_add(c[v], d[v])); \
@@ -95,7 +96,7 @@ LV_KERNEL void NAME(HLI_BLOCKS_ARGS)
     GET_ROW(back, 1);
 
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
-        lv32 a[VECTORS], b[VECTORS], c[VECTORS], d[VECTORS], m[4][VECTORS];
+        lv32 a[2], b[2], c[2], d[2], m[4][2];
         GET_ROW(d, 2);
         EACH(a[v] = V_ALL(and)(d[v], SAME(but_start)));
         SET_ROW(2, a);
@@ -104,41 +105,33 @@ LV_KERNEL void NAME(HLI_BLOCKS_ARGS)
         EACH(m[1][v] = TWO_OF_EACH(PART(0), PART(16), 1, 3, 1, 3));
         EACH(m[2][v] = WORDS(TWO_OF_EACH(PART(32), PART(48), 0, 2, 0, 2), 3, 0, 1, 2));
         EACH(m[3][v] = WORDS(TWO_OF_EACH(PART(32), PART(48), 1, 3, 1, 3), 3, 0, 1, 2));
-#if VECTORS == 1
-        _Pragma("GCC unroll 7")
-        for (unsigned round = 0; round < 7; round++) {
-            if (round > 0)
-                PERMUTE(0);
-            ROWS(0, m[0][0], 16, 12);
-            ROWS(0, m[1][0], 8, 7);
-            TO_DIAGONALS(0);
-            ROWS(0, m[2][0], 16, 12);
-            ROWS(0, m[3][0], 8, 7);
-            TO_COLUMNS(0);
-        }
-#else /* the second is half a round behind, so that the words of one move while the other adds */
+        /* The second vector is half a round behind, so that the words of one move while the other adds. */
         ROWS(0, m[0][0], 16, 12);
         ROWS(0, m[1][0], 8, 7);
         TO_DIAGONALS(0);
         _Pragma("GCC unroll 7")
         for (unsigned round = 0; round < 7; round++) {
-            ROWS2(m[2][0], m[0][1], 16, 12);
-            ROWS2(m[3][0], m[1][1], 8, 7);
+            ALL_ROWS(m[2][0], m[0][1], 16, 12);
+            ALL_ROWS(m[3][0], m[1][1], 8, 7);
             TO_COLUMNS(0);
-            TO_DIAGONALS(1);
-            if (round < 6) {
-                PERMUTE(0);
-                ROWS2(m[0][0], m[2][1], 16, 12);
-                ROWS2(m[1][0], m[3][1], 8, 7);
-                TO_DIAGONALS(0);
+            if (VECTORS == 2)
+                TO_DIAGONALS(1);
+            if (round == 6)
+                break;
+            PERMUTE(0);
+            ALL_ROWS(m[0][0], m[2][1], 16, 12);
+            ALL_ROWS(m[1][0], m[3][1], 8, 7);
+            TO_DIAGONALS(0);
+            if (VECTORS == 2) {
                 TO_COLUMNS(1);
                 PERMUTE(1);
             }
         }
-        ROWS(1, m[2][1], 16, 12);
-        ROWS(1, m[3][1], 8, 7);
-        TO_COLUMNS(1);
-#endif
+        if (VECTORS == 2) {
+            ROWS(1, m[2][1], 16, 12);
+            ROWS(1, m[3][1], 8, 7);
+            TO_COLUMNS(1);
+        }
         EACH(front[v] = lv32_xor(a[v], c[v]); back[v] = lv32_xor(b[v], d[v]));
         SET_ROW(0, front); /* after each block: the proof wants a state that goes on */
         SET_ROW(1, back);
@@ -163,7 +156,7 @@ LV_KERNEL void NAME(HLI_BLOCKS_ARGS)
 #undef TWO_OF_EACH
 #undef REPLACED
 #undef ROWS
-#undef ROWS2
+#undef ALL_ROWS
 #undef PERMUTE
 #undef TO_DIAGONALS
 #undef TO_COLUMNS
