@@ -117,27 +117,6 @@ static HLI_NOINLINE void hash_blocks(struct queue *queue, const hl_kernel *kerne
         hli_wipe(&states, sizeof states);
 }
 
-/* Hashes the one that waits at `at`, by a kernel of one lane. */
-static HLI_NOINLINE void hash_alone(struct queue *queue, const hl_kernel *kernel, const uint32_t words[], size_t at)
-{
-    const struct kind *const kind = queue->kind;
-    const uint8_t *data = queue->data[at];
-    uint32_t state[16];
-
-    hli_copy(state, words, (LAST_FLAGS_AT + 1) * sizeof *state);
-    state[CHUNK_AT] = queue->chunk[0][at];
-    state[CHUNK_AT + 1] = queue->chunk[1][at];
-    if (kind->nblocks > 1) {
-        kernel->blocks(state, &data, kind->nblocks - 1, 64);
-        data += (size_t)(kind->nblocks - 1) * 64;
-        state[FLAGS_AT] = queue->tree->mode | kind->last;
-    }
-    kernel->blocks(state, &data, 1, 64);
-    hli_write_words(state, 1, queue->to[at], CV_NBYTES);
-    if (queue->tree->plan->is_secret)
-        hli_wipe(state, sizeof state);
-}
-
 static HLI_NOINLINE void flush(struct queue *queue)
 {
     const struct tree *const tree = queue->tree;
@@ -164,9 +143,7 @@ static HLI_NOINLINE void flush(struct queue *queue)
             queue->chunk[0][l] = queue->chunk[1][l] = 0;
             queue->to[l] = idle;
         }
-        if (kernel->nlanes == 1) {
-            hash_alone(queue, kernel, words, first);
-        } else if (hli_takes_chunks(kernel)) {
+        if (hli_takes_chunks(kernel)) {
             const uint32_t *const numbers[2] = {queue->chunk[0] + first, queue->chunk[1] + first};
             const struct hli_whole whole = {words, 0, kind->nblocks, numbers, CV_NBYTES, 1, 64, 0};
             hli_whole_of(kernel)(&whole, queue->data + first, &nbytes, queue->to + first);
