@@ -55,6 +55,7 @@ pub use signature;
 /// assert_eq!((set, set.signature_nbytes()), (ParameterSet::Sha2_128s, 7856));
 /// # Ok::<(), hashloom_slh::Error>(())
 /// ```
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the names are those of the standard")]
 #[repr(u32)]
@@ -198,17 +199,15 @@ impl<'a> Message<'a> {
 
 /// The random bytes of a signature. With random bytes it is hedged, which FIPS 205 advises: whoever watches or disturbs
 /// the machine learns less.
-#[derive(Clone, Copy, Default)]
-#[cfg_attr(not(feature = "getrandom"), non_exhaustive)]
+#[derive(Clone, Copy)]
+#[non_exhaustive]
 pub enum Randomness<'a> {
     /// Those of the system.
     #[cfg(feature = "getrandom")]
-    #[default]
     System,
     /// [`n`](ParameterSet::n) fresh random bytes for each signature.
     Fresh(&'a [u8]),
     /// None: the signature is deterministic.
-    #[cfg_attr(not(feature = "getrandom"), default)]
     None,
 }
 

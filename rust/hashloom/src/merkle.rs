@@ -23,6 +23,7 @@ pub const DEPTH_MAX: u32 = 64;
 
 /// How two nodes become one, and what an odd node at the end of a layer becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(u32)]
 pub enum Rule {
     /// SHA-256 of a byte 1 and the two; it goes up as it is. A leaf is SHA-256 of a byte 0 and its data. Without leaves
@@ -152,6 +153,74 @@ impl Tree {
             index /= 2;
         }
         proof
+    }
+}
+
+/// A tree by [`Rule::Rfc6962`] that grows, such as a log's: the number of its leaves, and the roots of its complete
+/// subtrees, at most 64 (a compact range).
+///
+/// ```
+/// use hashloom::merkle::{Range, Rule, root};
+///
+/// let (mut log, mut told) = (Range::default(), Vec::new());
+/// log.append(&[[1; 32], [2; 32]], |_, _, _| {});
+/// let mut log = Range::new(log.size(), log.roots().to_vec()).unwrap(); // of what a log has kept
+/// log.append(&[[3; 32], [4; 32]], |height, index, _| told.push((height, index)));
+/// assert_eq!(told, [(0, 2), (0, 3), (1, 1), (2, 0)]);
+/// assert_eq!(log.root(), root(Rule::Rfc6962, &mut [[1; 32], [2; 32], [3; 32], [4; 32]], 0));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    size: u64,
+    /// The greatest subtree first.
+    roots: Vec<Node>,
+}
+
+impl Range {
+    /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if their number is another than that
+    /// of the one bits of `size`.
+    pub fn new(size: u64, roots: Vec<Node>) -> Option<Range> {
+        (roots.len() == size.count_ones() as usize).then_some(Range { size, roots })
+    }
+
+    /// The number of leaves.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The roots of the complete subtrees, the greatest subtree first.
+    pub fn roots(&self) -> &[Node] {
+        &self.roots
+    }
+
+    /// Appends leaves, all nodes of a layer side by side. `visit` is told each node of a complete subtree that is new,
+    /// layer by layer: the height of the layer and the index there, both from 0, where leaves are; the node.
+    pub fn append(&mut self, leaves: &[Node], mut visit: impl FnMut(u32, u64, Node)) {
+        let (mut layer, mut first, mut left_over) = (leaves.to_vec(), self.size, Vec::new());
+        self.size += leaves.len() as u64;
+        for height in 0.. {
+            if layer.is_empty() {
+                break;
+            }
+            (first..).zip(&layer).for_each(|(index, &node)| visit(height, index, node));
+            if first % 2 != 0 {
+                layer.splice(0..0, self.roots.pop());
+            }
+            if layer.len() % 2 != 0 {
+                left_over.extend(layer.pop());
+            }
+            (layer, first) = (Rule::Rfc6962.above(height, &layer), first / 2);
+        }
+        self.roots.extend(left_over.into_iter().rev());
+    }
+
+    /// The root of the tree.
+    pub fn root(&self) -> Node {
+        let mut roots = self.roots.iter().rev().copied();
+        match roots.next() {
+            Some(last) => roots.fold(last, |right, left| Rule::Rfc6962.node(left, right)),
+            None => hash(Algorithm::Sha256, b"").as_ref().try_into().expect("32 bytes"),
+        }
     }
 }
 

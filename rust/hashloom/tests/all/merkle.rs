@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Layers and trees against one pair at a time, and the definitions.
 
-use hashloom::merkle::{Node, Rule, Tree, root, verify};
+use std::collections::HashMap;
+
+use hashloom::merkle::{Node, Range, Rule, Tree, root, verify};
 use hashloom::{Algorithm, hash, hash_pairs, hash_pairs_in_place};
 
 fn digest(algorithm: Algorithm, parts: &[&[u8]]) -> Node {
@@ -60,6 +62,7 @@ fn expected_root(rule: Rule, leaves: &[Node], depth: u32) -> Node {
             let (left, right) = leaves.split_at(leaves.len().min(1 << (depth - 1)));
             sha256(&[&expected_root(rule, left, depth - 1), &expected_root(rule, right, depth - 1)])
         }
+        _ => panic!("{rule:?} is not in this test"),
     }
 }
 
@@ -87,4 +90,29 @@ fn roots_and_proofs() {
     for (rule, depth) in [(Rule::Bitcoin, 1), (Rule::Zeros, 2), (Rule::Zeros, 65)] {
         assert!(std::panic::catch_unwind(|| Tree::new(rule, leaves(5), depth)).is_err(), "{rule:?}, depth {depth}");
     }
+}
+
+/// Of each size and in steps of several lengths: the root is that of the whole tree, each complete subtree's root is
+/// told once, and a range of what was kept goes on.
+#[test]
+fn ranges() {
+    let leaves: Vec<Node> = (0..150u8).map(|i| [i; 32]).collect();
+    for step in [1, 2, 3, 7, 64, 149] {
+        let (mut range, mut told) = (Range::default(), HashMap::new());
+        for new in leaves.chunks(step) {
+            range.append(new, |height, index, node| assert_eq!(told.insert((height, index), node), None));
+            let size = range.size() as usize;
+            assert_eq!(range.root(), root(Rule::Rfc6962, &mut leaves[..size].to_vec(), 0), "{size} by {step}");
+            range = Range::new(range.size(), range.roots().to_vec()).unwrap();
+        }
+        let complete = (0..8).flat_map(|height| (0..150u64 >> height).map(move |index| (height, index)));
+        assert_eq!(told.len(), complete.clone().count());
+        for (height, index) in complete {
+            let from = (index as usize) << height;
+            let expected = root(Rule::Rfc6962, &mut leaves[from..from + (1 << height)].to_vec(), 0);
+            assert_eq!(told[&(height, index)], expected, "{height}, {index}, by {step}");
+        }
+    }
+    assert_eq!(Range::default().root(), root(Rule::Rfc6962, &mut [], 0));
+    assert_eq!(Range::new(3, vec![[0; 32]]), None);
 }
