@@ -177,8 +177,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if their number is another than that
-    /// of the one bits of `size`.
+    /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if they are not as many as `size` has
+    /// one bits.
     pub fn new(size: u64, roots: Vec<Node>) -> Option<Range> {
         (roots.len() == size.count_ones() as usize).then_some(Range { size, roots })
     }
