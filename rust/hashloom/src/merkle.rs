@@ -177,8 +177,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if they are not as many as `size` has
-    /// one bits.
+    /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if they are more or fewer than the
+    /// one bits of `size`.
     pub fn new(size: u64, roots: Vec<Node>) -> Option<Range> {
         (roots.len() == size.count_ones() as usize).then_some(Range { size, roots })
     }
