@@ -65,7 +65,7 @@ KERNEL_MUTANTS = [
     ("x86/avx2.c", "alg/keccak.lanes.h", "keccak_chi(b3, b4, b0,", "keccak_chi(b3, b0, b4,"),
     ("x86/avx2.c", "lanes/blake_rounds.inc.h", 'OPN("vpsrld", 7, x, 8)', 'OPN("vpsrld", 6, x, 8)'),
     ("x86/single_blake3.c", "x86/single_blake3.inc.h", "m[2][v], 8), 0, 1, 3, 2)", "m[2][v], 8), 0, 1, 2, 3)"),
-    ("x86/pair_blake3.c", "x86/single_blake3.inc.h", "ALL_ROWS(m[1][0], m[3][1], 8, 7)", "ALL_ROWS(m[1][0], m[3][0], 8, 7)"),
+    ("x86/pair_blake3.c", "x86/single_blake3.inc.h", "(m[1][0], m[3][1], 8, 7)", "(m[1][0], m[3][0], 8, 7)"),
     ("generic/scalar.c", "alg/blake.lanes.h", "ROUND(12, 13, 9, 11, 15", "ROUND(13, 12, 9, 11, 15"),
     ("generic/scalar.c", "alg/blake.lanes.h", "splat)(~UINT32_C(1))", "splat)(~UINT32_C(0))"),
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
