@@ -158,14 +158,27 @@ impl Words {
         };
         for (number, plan) in plans.iter().enumerate() {
             // An option that no command has is refused by the first one.
-            let is_for = |name: &str| has(plan, name) || number == 0 && !plans.iter().any(|plan| has(plan, name));
+            let is_for = |name: &str| {
+                let is_no_ones = number == 0 && !plans.iter().any(|plan| has(plan, name));
+                has(plan, name) || is_no_ones && !["-q", "--quiet"].contains(&name)
+            };
             let mut words: Vec<OsString> = plan.command.iter().map(Into::into).collect();
             let options = self.options.iter().filter(|(name, _)| is_for(name));
-            words.extend(options.flat_map(|(_, values)| values.iter().cloned()));
+            for (name, values) in options {
+                // An option stands by its long name, which says what it is.
+                let option = command(program, plan.command).and_then(|command| option(command, name));
+                let long = option.and_then(clap::Arg::get_long).filter(|_| values[0] == OsStr::new(name));
+                words.extend(long.map(|long| format!("--{long}").into()));
+                words.extend(values.iter().skip(usize::from(long.is_some())).cloned());
+            }
             words.extend(plan.words.iter().cloned());
             let line: Vec<_> = words.iter().map(|word| quoted(&portable(Path::new(word))).into_owned()).collect();
             let line = String::from_utf8_lossy(&line.join(&b' ')).into_owned();
-            let why = if plan.checks { "" } else { "nothing here to check against; " };
+            let why = match plan.command {
+                _ if !plan.checks => "nothing here to check against; ",
+                ["sum"] => "to compare with the digest; ",
+                _ => "",
+            };
             if !is_silent && !self.has(&["-q", "--quiet"]) {
                 let _ = writeln!(io::stderr(), "{} {why}running: hashloom {line}", style::note());
             }

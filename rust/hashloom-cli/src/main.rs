@@ -8,19 +8,21 @@
 mod args;
 mod door;
 mod generate;
+mod tips;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
 use clap::CommandFactory;
-use clap::builder::TypedValueParser;
 use clap::error::{ContextKind, ContextValue};
 use hashloom::Algorithm;
 use hashloom_address::command as address;
 use hashloom_bench::{bench, kernels};
 use hashloom_clients::command as clients;
-use hashloom_frame::{exit, isa, memory, names, output, stdio, style};
+use hashloom_files::text::shown;
+use hashloom_frame::text::failed;
+use hashloom_frame::{exit, isa, memory, output, stdio, style};
 #[cfg(feature = "gpu")]
 use hashloom_gpu::command as pow;
 use hashloom_list::command::{self as sums, sources::Sources};
@@ -76,28 +78,30 @@ fn misused(words: &[OsString], mut error: clap::Error) -> Result<u8, String> {
     if let Some(done) = instead(words) {
         return done;
     }
-    let text = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
-    // The option of sha256sum.
-    let is_check = matches!(&text(ContextKind::InvalidArg)[..], "-c" | "--check");
-    if is_check && text(ContextKind::Usage).contains(" sum ") {
-        return Err("sum makes checksums. To check files use `hashloom check LIST`".into());
-    }
     // The value may be a secret key, which no message shows.
-    if text(ContextKind::InvalidArg) == "--from-secret" {
+    if error.get(ContextKind::InvalidArg).is_some_and(|arg| arg.to_string() == "--from-secret") {
         error.remove(ContextKind::InvalidValue);
     }
-    let meant = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(name)) => meant_by(name),
-        _ => vec![],
-    };
-    if !meant.is_empty() {
-        // clap suggests names with similar letters, such as `tree` for `create`.
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(meant));
+    let missing = tips::add(words, &mut error);
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+        // clap prints what was typed as it is, also characters that a terminal obeys.
+        let typed = error.get(kind).map(ToString::to_string).unwrap_or_default();
+        if typed.chars().any(char::is_control) {
+            error.insert(kind, ContextValue::String(shown(typed.as_bytes()).to_string()));
+            error.remove(ContextKind::Suggested);
+        }
+    }
+    if let Some(error) = missing.as_deref().and_then(|path| Some(failed(path, &path.symlink_metadata().err()?))) {
+        return Err(error);
     }
     // clap's messages begin with "error:", those of the program with its name.
     let text = error.render();
     let text = if console::colors_enabled_stderr() { text.ansi().to_string() } else { text.to_string() };
-    let _ = write!(io::stderr(), "{}", text.replacen("error:", "hashloom:", 1));
+    let text = text.replacen("error:", "hashloom:", 1);
+    let is_first = tips::command_of(words).is_empty();
+    let neither = if is_first { "neither a file here nor a command:" } else { "there is no such subcommand:" };
+    let text = text.replacen("unrecognized subcommand", neither, 1);
+    let _ = write!(io::stderr(), "{text}");
     Ok(EXIT_ERROR)
 }
 
@@ -114,25 +118,6 @@ fn instead(words: &[OsString]) -> Option<Result<u8, String>> {
     let as_typed = |arguments: Vec<OsString>| as_hashloom(&[vec![program.clone()], arguments].concat());
     let is_version = first == "version" && Path::new(first).symlink_metadata().is_err();
     if is_version { Some(as_typed(vec!["--version".into()])) } else { door::run(words, as_typed) }
-}
-
-/// Returns the commands that a user may have meant who left out the first words of a command, or named an algorithm.
-fn meant_by(name: &str) -> Vec<String> {
-    fn below(command: &clap::Command, path: &str, name: &str, meant: &mut Vec<String>) {
-        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
-            let path = format!("{path}{}", inner.get_name());
-            meant.extend((inner.get_name() == name).then(|| path.clone()));
-            below(inner, &format!("{path} "), name, meant);
-        }
-    }
-    let program = Arguments::whole();
-    let mut meant = Vec::new();
-    below(&program, "", name, &mut meant);
-    let algorithm = names::ANY.parse_ref(&program, None, OsStr::new(name.strip_suffix("sum").unwrap_or(name)));
-    let is_check = std::env::args_os().any(|argument| argument == "-c" || argument == "--check");
-    let command = if is_check { "check" } else { "sum" };
-    meant.extend(algorithm.map(|algorithm| format!("{command} --algorithm {algorithm}")));
-    meant
 }
 
 /// Runs the program that hashloom is called as, if it stands in for one of this name. Returns the exit status.

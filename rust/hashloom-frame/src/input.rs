@@ -10,13 +10,14 @@
 //! The arguments that name them, too: no path at all, and a folder.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashloom_files::Watched;
 
 use crate::stdio;
+use crate::style;
 use crate::text::{display, failed, reason};
 
 /// Number of bytes read at once.
@@ -42,6 +43,16 @@ pub fn decompressed(mut reader: impl Read + Send + 'static) -> io::Result<Input>
 pub fn or_stdin(paths: &[PathBuf]) -> Vec<PathBuf> {
     if paths.is_empty() { vec!["-".into()] } else { paths.iter().flat_map(|path| expanded(path)).collect() }
 }
+
+/// Says on a terminal that standard input is read, if the paths name it: nothing else seems to happen.
+pub fn say_stdin(paths: &[PathBuf]) {
+    if paths.iter().any(|path| path.as_os_str() == "-") && io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "{} reading standard input up to Ctrl-{}", style::note(), END);
+    }
+}
+
+/// The key that ends the input of a terminal, at the beginning of a line.
+const END: char = if cfg!(windows) { 'Z' } else { 'D' };
 
 /// Returns the files that a path with wildcards stands for, in order. Shells of Windows leave this to programs, and no
 /// name has such a character there. A path that stands for nothing stays as it is, so that its error is printed.

@@ -303,7 +303,8 @@ fn words_that_are_neither_commands_nor_paths() {
     fs::write(folder.join("a"), "abc").unwrap();
     run(folder, &["no.iso"]).refused("no.iso: No such file or directory");
     run(folder, &["a", "nothing"]).refused("nothing: No such file or directory");
-    run(folder, &["nothing"]).refused("unrecognized subcommand 'nothing'");
+    run(folder, &["nothing"]).refused("nothing: No such file or directory");
+    run(folder, &["chekc"]).refused("neither a file here nor a command: 'chekc'");
     // A command comes before a file of its name.
     run(folder, &["sum"]).ends(0).has(&format!("{}  -\n", sha256(b"")));
     assert_eq!(guessed(folder, &["./sum"]).1, ["sum ./sum"]);
@@ -315,4 +316,45 @@ fn words_that_are_neither_commands_nor_paths() {
     run(folder, &["a", "--map"]).refused("unexpected argument '--map'");
     run(folder, &["version"]).begins("hashloom ");
     run(folder, &["sha256sum", "--tag", "a"]).is(0, &format!("SHA256 (a) = {}\n", sha256(b"abc")), "");
+}
+
+/// Words of other programs, and options in the wrong place, are refused with what hashloom has.
+#[test]
+fn words_of_other_programs_name_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("f"), "abc").unwrap();
+    fs::create_dir(folder.join("photos")).unwrap();
+    let cases: &[(&[&str], &str)] = &[
+        (&["verify", "f"], "hashloom check LIST"),
+        (&["dupes", "photos"], "hashloom sum -r DIR | sort | uniq -w64 -D"),
+        (&["create", "photos"], "'manifest write', 'torrent create'"),
+        (&["sum", "-c", "f"], "hashloom check LIST"),
+        (&["sum", "-o", "out", "f"], "> FILE"),
+        (&["sum", "-j4", "f"], "--threads N"),
+        (&["sum", "--quiet", "f"], "leave it out"),
+        (&["sum", "--md5", "f"], "--algorithm md5"),
+        (&["--sha3-256", "f"], "--algorithm sha3-256"),
+        (&["sum", "-a", "sha3", "f"], "'sha3-256', 'sha3-384'"),
+        (&["sum", "--update", "f"], "--update is an option of `hashloom manifest write`"),
+        (&["check", "-c", "f"], "leave it out"),
+        (&["manifest", "photos"], "hashloom manifest write PATH"),
+        (&["manifest", "write", "-f", "photos"], "--force"),
+        (&["manifest", "check", "--status", "m"], "--quiet"),
+    ];
+    for (words, ours) in cases {
+        let (status, printed, told) = run(folder, words).all();
+        assert!(status == 2 && printed.is_empty() && told.contains(ours), "{words:?}: {status} {told}");
+    }
+    // No control character reaches a terminal.
+    for words in [&["--\u{1b}[31m"][..], &["\u{1b}[31m"], &["torrent", "\u{1b}[31m"], &["sum", "-a", "\u{1b}[31m"]] {
+        let (status, _, told) = run(folder, words).all();
+        assert!(status == 2 && !told.contains('\u{1b}'), "{words:?}: {told}");
+    }
+    // Options of the commands may stand before a path, and are told by their long names.
+    assert_eq!(guessed(folder, &["-a", "md5", "f"]).1, ["sum --algorithm md5 f"]);
+    let sum = format!("{}  f\n", sha256(b"abc"));
+    run(folder, &["-q", "f"]).is(0, &sum, "");
+    fs::write(folder.join("f"), "no list\n").unwrap();
+    run(folder, &["check", "f"]).says("to check the file itself: hashloom f");
 }

@@ -14,7 +14,7 @@ use hashloom_files::Source;
 use hashloom_files::paths::{portable, to_path};
 use hashloom_files::walk::{Filter, Order, Walk, WalkError};
 use hashloom_frame::filters::Filters;
-use hashloom_frame::input::or_stdin;
+use hashloom_frame::input::{or_stdin, say_stdin};
 use hashloom_frame::isa;
 use hashloom_frame::names;
 use hashloom_frame::names::any_path;
@@ -189,6 +189,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
             let Ok([path]) = <[PathBuf; 1]>::try_from(or_stdin(&arguments.paths)) else {
                 return Err("--expect compares one file: give one PATH".into());
             };
+            say_stdin(std::slice::from_ref(&path));
             return expect::run(digest, path, arguments.json, &arguments.work);
         }
         _ => return Err("--expect: give one DIGEST".into()),
@@ -225,6 +226,7 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         Some(file) => vec![file.clone()],
         None => or_stdin(&arguments.paths),
     };
+    say_stdin(&paths);
     let wanted = Wanted {
         paths: paths.clone(),
         files0_from: arguments.files0_from.clone(),
