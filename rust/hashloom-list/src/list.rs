@@ -118,6 +118,8 @@ struct List {
     has_any: bool,
     has_digest: bool,
     has_crc: bool,
+    /// Whether a digest counts as MD5 by its length alone, though other algorithms were asked for.
+    has_md5: bool,
     lengths: Lengths,
     /// Results of earlier lines.
     more: Vec<Line<'static>>,
@@ -329,6 +331,13 @@ pub enum BadLine {
         /// Number of hexadecimal digits.
         ndigits: usize,
     },
+    /// The line names an algorithm, but its digest has not as many digits as those of that algorithm.
+    Digits {
+        /// The algorithm.
+        algorithm: Algorithm,
+        /// Number of hexadecimal digits.
+        ndigits: usize,
+    },
     /// The line begins with base64 of a number of bytes that no algorithm asked for has.
     Base64 {
         /// Number of bytes.
@@ -375,6 +384,11 @@ impl fmt::Display for BadLine {
             BadLine::Format => f.write_str("neither `<hex>  <name>` nor `SHA256 (<name>) = <hex>`"),
             BadLine::Length { ndigits } => {
                 write!(f, "a digest of {ndigits} hexadecimal digits, which no algorithm asked for has")
+            }
+            BadLine::Digits { algorithm, ndigits } => {
+                let (tag, wanted) = (tag(*algorithm), 2 * algorithm.digest_nbytes());
+                let cut = if *ndigits < wanted { "; is the line cut off?" } else { "" };
+                write!(f, "expected {wanted} hexadecimal digits of {tag}, found {ndigits}{cut}")
             }
             BadLine::Columns => {
                 f.write_str("not the columns of hashdeep's second line, such as `size,md5,sha256,filename`")
@@ -530,7 +544,10 @@ impl Parser {
                          gpg --decrypt LIST | hashloom check";
         let crc = "it has CRCs only: they find accidents, but no change that was made on purpose";
         let of = |is: bool, remark| is.then_some(remark).into_iter();
-        of(self.list.signed != Signed::No, signature).chain(of(self.list.has_crc && !self.list.has_digest, crc))
+        let md5 = "its digests of 32 digits count as MD5: no other algorithm has so short ones";
+        of(self.list.signed != Signed::No, signature)
+            .chain(of(self.list.has_crc && !self.list.has_digest, crc))
+            .chain(of(self.list.has_md5, md5))
     }
 
     /// A further result of the lines so far, such as that of a record that ended with the last one; with `is_end` also
@@ -754,10 +771,13 @@ impl Parser {
         Some((algorithm, from_base64(algorithm, &line[..ndigits])?, ndigits))
     }
 
-    /// The algorithm of digests of this length in lines that name none.
-    fn asked(&self, ndigits: usize) -> Option<Algorithm> {
+    /// The algorithm of digests of this length in lines that name none. MD5 alone has so short ones, and needs no name.
+    fn asked(&mut self, ndigits: usize) -> Option<Algorithm> {
         let named = self.list.named.iter().filter(|_| self.guesses);
-        named.chain(&self.untagged).find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits).copied()
+        let found = named.chain(&self.untagged).find(|algorithm| algorithm.digest_nbytes() * 2 == ndigits).copied();
+        let is_md5 = found.is_none() && ndigits == DIGITS_MIN && self.coreutils.is_none();
+        self.list.has_md5 |= is_md5;
+        found.or(is_md5.then_some(Algorithm::Md5))
     }
 
     /// A line without a tag: the digest first, or last.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use hashloom::Algorithm;
 use hashloom_files::run::Options;
-use hashloom_frame::input::{check_folder, or_stdin};
+use hashloom_frame::input::{check_folder, or_stdin, say_stdin};
 use hashloom_frame::names::any_path;
 use hashloom_frame::text::failed;
 use hashloom_frame::work::Checking;
@@ -230,6 +230,9 @@ pub fn run(arguments: &Check, sources: Sources) -> Result<u8, String> {
         }
         None => (or_stdin(&arguments.lists), Vec::new()),
     };
+    if !rules.status {
+        say_stdin(&lists);
+    }
     let trusted = arguments.trusted_key.as_deref().map(public_key).transpose()?;
     if has_only_files {
         let (files, base) = (&arguments.only, arguments.directory.as_deref());
@@ -264,7 +267,8 @@ pub fn run(arguments: &Check, sources: Sources) -> Result<u8, String> {
             let base = base(arguments.directory.as_deref(), is_relative);
             let guesses = arguments.algorithms.is_empty();
             let (trusted, below) = (trusted.as_ref(), below.as_deref());
-            let checker = Checker { rules, base, guesses, trusted, below, sources, options, console };
+            let shows_folders = matches!(base, Base::List) && lists.len() > 1;
+            let checker = Checker { rules, base, shows_folders, guesses, trusted, below, sources, options, console };
             let end = checker.check_all(&lists, &mut parser.clone());
             not_covered.iter().filter(|_| !rules.status).for_each(|what| console.message(what.as_bytes()));
             end

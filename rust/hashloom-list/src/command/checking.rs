@@ -8,12 +8,13 @@ use std::io::{self, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use hashloom::Algorithm;
-use hashloom_files::paths::portable;
+use hashloom_files::paths::{portable, to_path};
 use hashloom_files::run::Options;
 use hashloom_files::text::shown;
 use hashloom_files::{Event, FileError, Hashed, Request, Stamp, Step, Watched, hash_steps};
 use hashloom_frame::input;
 use hashloom_frame::json::Named;
+use hashloom_frame::names;
 use hashloom_frame::output::{Identity, folder};
 use hashloom_frame::printing::Console;
 use hashloom_frame::quote::quoted;
@@ -62,6 +63,8 @@ pub fn total_nbytes(lists: &[PathBuf], base: Base<'_>, mut parser: Parser, rules
 pub struct Checker<'a> {
     pub rules: Rules,
     pub base: Base<'a>,
+    /// Whether names are printed behind the folder of their list.
+    pub shows_folders: bool,
     /// Whether the number of digits alone tells the algorithm of a line without a tag.
     pub guesses: bool,
     /// The key that must have signed each list.
@@ -81,6 +84,8 @@ struct Tally {
     lists_itself: bool,
     /// Missing files whose names are not UTF-8.
     nnot_utf8: u64,
+    /// Whether a missing file lies beside the list.
+    is_beside: bool,
 }
 
 impl Tally {
@@ -160,7 +165,7 @@ impl Checker<'_> {
         let mut reading = Reading::new(lines, list, self.base, parser, rules, &forms);
         reading.below = self.below;
         console.begin_part();
-        let Some(tally) = self.hash(&mut reading, &forms, name, itself) else { return End::Cancelled };
+        let Some(tally) = self.hash(&mut reading, &forms, (list, name), itself) else { return End::Cancelled };
         if let Some(error) = &reading.error {
             return self.not_read(name, error);
         }
@@ -218,7 +223,7 @@ impl Checker<'_> {
         &self,
         reading: &mut Reading<'_>,
         forms: &OtherForms,
-        name: &[u8],
+        (list, name): (&Path, &[u8]),
         itself: Option<Identity>,
     ) -> Option<Tally> {
         let Checker { rules, options, console, .. } = *self;
@@ -233,6 +238,10 @@ impl Checker<'_> {
                 }
                 Event::Hashed(request, result) => (request, result),
             };
+            if let (Err(error), Base::Current, false) = (&result, self.base, tally.is_beside) {
+                let beside = || list.with_file_name("").join(to_path(&request.tag.name(&request.source)));
+                tally.is_beside = error.io().kind() == ErrorKind::NotFound && beside().is_file();
+            }
             let Some(verdict) = tally.count(&request, &result, itself, rules) else { return };
             let Request { source, tag: listed, .. } = &request;
             if let Err(error) = &result {
@@ -240,9 +249,14 @@ impl Checker<'_> {
             }
             if !rules.status {
                 let algorithms = if rules.json { listed.algorithms() } else { String::new() };
-                console.print(|lines| {
-                    verdict.write_named(lines, &listed.name(source), algorithms, rules.json, quotes);
-                });
+                let name = listed.name(source);
+                // The same name in two lists is not the same file.
+                let name = if self.shows_folders && !rules.json {
+                    Cow::Owned(portable(&folder(list).join(to_path(&name))).into_owned())
+                } else {
+                    name
+                };
+                console.print(|lines| verdict.write_named(lines, &name, algorithms, rules.json, quotes));
             }
         });
         is_done.then_some(tally)
@@ -284,6 +298,9 @@ impl Checker<'_> {
             say(&format!("line {number}: {why}"));
         }
         say("no properly formatted checksum lines found");
+        if *name != *b"standard input" && !names::is_list(&names::of_path(&to_path(name))) {
+            self.console.message(&[b"to check the file itself: hashloom ", &quoted(name)[..]].concat());
+        }
         true
     }
 
@@ -312,6 +329,10 @@ impl Checker<'_> {
             let ignored = plural(counts.nignored, "listed file");
             let are = if counts.nignored == 1 { "is" } else { "are" };
             console.message(format!("{ignored} {are} missing and not checked").as_bytes());
+        }
+        if tally.is_beside {
+            let told = b"hint: files that it names lie beside it: hashloom check --relative-to-list ";
+            console.message(&[&quoted(name)[..], b": ", told, &named].concat());
         }
         if tally.nnot_utf8 > 0 {
             let why = "names of missing files are not UTF-8, perhaps those of an old Windows (cp1252) or DOS (cp850)";

@@ -39,7 +39,9 @@ pub fn parse(line: &[u8]) -> Result<JsonLine<'static>, String> {
     }
     let bad =
         |why: &dyn fmt::Display| format!("no object of `hashloom sum --json`: {}", shown(why.to_string().as_bytes()));
-    let sum: Sum = serde_json::from_slice(line).map_err(|error| bad(&error))?;
+    let several = || "JSON over several lines; in a list each line has an object with path and digests".to_owned();
+    let why = |error: serde_json::Error| if error.is_eof() { several() } else { bad(&error) };
+    let sum: Sum = serde_json::from_slice(line).map_err(why)?;
     let name = match sum.path_hex {
         None => sum.path.into_bytes(),
         Some(digits) => {

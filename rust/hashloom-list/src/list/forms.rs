@@ -396,7 +396,10 @@ pub(super) fn tagged_rest(
     match sum {
         Some(sum) if entry.push(sum, text).is_some() => {}
         Some(Sum::Digest(algorithm)) => {
-            let digest = from_base64(algorithm, text).filter(|_| reads_base64).ok_or(BadLine::Format)?;
+            let ndigits = hex_ndigits(text);
+            let is_hex = ndigits == text.len() && ndigits > 0;
+            let why = if is_hex { BadLine::Digits { algorithm, ndigits } } else { BadLine::Format };
+            let digest = from_base64(algorithm, text).filter(|_| reads_base64).ok_or(why)?;
             entry.digests.push((algorithm, digest));
         }
         Some(Sum::Crc(_)) => return Err(BadLine::Format),
@@ -600,7 +603,7 @@ fn name_colon<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let last = name.split(|byte| !is_of_tag(byte)).rfind(|word| !word.is_empty()).unwrap_or_default();
     let is_tag = [&b"sums"[..], b"sum", b""].iter().any(|end| last.strip_suffix(*end).and_then(Sum::named).is_some());
     let is_name = !is_tag && !name.is_empty() && name[0] != b' ' && name[0] != b'\\' && !name.contains(&0);
-    let algorithm = parser.asked(hex.len()).filter(|_| is_name)?;
+    let algorithm = is_name.then(|| parser.asked(hex.len()))??;
     Some(Line::Entry(Entry::new(vec![(algorithm, digest(algorithm, hex)?)], false, name.into())))
 }
 
@@ -610,7 +613,7 @@ fn sizes<'a>(parser: &mut Parser, line: &'a [u8]) -> Option<Line<'a>> {
     let rest = rest.strip_prefix(b"  ").filter(|_| !nbytes.is_empty())?;
     let (hex, rest) = rest.split_at(hex_ndigits(rest));
     let name = rest.strip_prefix(b"  ").or(rest.strip_prefix(b" *")).filter(|name| !name.is_empty())?;
-    let algorithm = parser.asked(hex.len()).or((hex.len() == 32).then_some(Algorithm::Md5))?;
+    let algorithm = parser.asked(hex.len())?;
     let mut entry = Entry::new(vec![(algorithm, digest(algorithm, hex)?)], false, name.into());
     entry.nbytes = Some(number(nbytes)?);
     Some(Line::Entry(entry))

@@ -239,7 +239,7 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         (format!("\\TIGER-192(a\\n)= {sha512}"), Some(lacking("TIGER-192"))),
         ("MDC2(a)= 52:52:52:52:52:52:52:52:52:52:52:52:52:52:52:52".into(), Some(lacking("MDC2"))),
         // An algorithm that is known.
-        ("SHA256 (a) = 0a0a".into(), format.clone()),
+        ("SHA256 (a) = 0a0a".into(), Some(BadLine::Digits { algorithm: Sha256, ndigits: 4 })),
         ("SHA256 (a) = ".into(), format.clone()),
         ("SHA256 (a".into(), format.clone()),
         (format!("SHA256 (a) {sha256}"), format.clone()),
@@ -300,6 +300,12 @@ fn a_line_that_names_a_digest_is_not_a_bad_one() {
         };
         assert_eq!(found, expected, "{line}");
     }
+    // MD5 alone has 32 digits, and needs no name, but is told.
+    let mut parser = Parser::untagged(&[Sha256]);
+    let line = format!("{}  a", "0".repeat(32));
+    assert!(matches!(parser.parse(line.as_bytes()), Line::Entry(entry) if entry.digests[0].0 == Md5));
+    assert_eq!(parser.remarks().collect::<Vec<_>>().len(), 1);
+    assert!(matches!(Parser::only(Sha256).parse(line.as_bytes()), Line::Unread(_) | Line::Bad(_)));
     let base64 = Parser::untagged(&[Sha1]).parse(b"DMF1ucDxtqgxw5niaXcmYQ==  a");
     assert_eq!(base64, Line::Unread(BadLine::Base64 { nbytes: 16 }));
     // What a parser does not ask for, it does not call bad.
