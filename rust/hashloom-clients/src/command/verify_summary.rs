@@ -9,11 +9,10 @@ use std::time::Duration;
 use console::StyledObject;
 use hashloom_files::run::HeldBack;
 use hashloom_files::text::shown;
-use hashloom_frame::json::hex;
 use hashloom_frame::style;
 use hashloom_frame::text::display;
 use hashloom_frame::units::{duration, percent, plural, read_at, size};
-use hashloom_torrent::command::identity::size_of;
+use hashloom_torrent::command::identity::{size_of, write_info_hashes};
 use hashloom_torrent::{File, FileDifference, FileReport, FileState, PieceState, Report, Torrent};
 
 use super::resume_files::Claim;
@@ -25,12 +24,7 @@ const NAMED_MAX: usize = 10;
 /// Prints what the torrent is and where its content was looked for.
 pub fn heading(out: &mut impl Write, torrent: &Torrent, report: &Report, claim: Option<&Claim>) -> io::Result<()> {
     writeln!(out, "{}", style::bold(shown(torrent.name())))?;
-    if let Some(hash) = torrent.info_hash_v1() {
-        writeln!(out, "  info-hash  {}", hex(&hash))?;
-    }
-    if let Some(hash) = torrent.info_hash_v2() {
-        writeln!(out, "  info-hash  {}", hex(&hash))?;
-    }
+    write_info_hashes(out, torrent)?;
     let (count, nbytes) = size_of(torrent);
     writeln!(
         out,

@@ -26,7 +26,7 @@ use hashloom_frame::style;
 use hashloom_frame::text::display;
 use hashloom_frame::units::{duration, plural, read_at, size};
 use hashloom_frame::work::Threads;
-use hashloom_torrent::command::identity::Identity;
+use hashloom_torrent::command::identity::{Identity, write_info_hashes};
 use hashloom_torrent::{Torrent, Version};
 use serde::{Serialize, Serializer};
 
@@ -566,10 +566,7 @@ fn print(
         return writeln!(out);
     }
     writeln!(out, "{}", style::bold(shown(plan.name())))?;
-    let hashes = [torrent.info_hash_v1().map(|hash| hex(&hash)), torrent.info_hash_v2().map(|hash| hex(&hash))];
-    for hash in hashes.into_iter().flatten() {
-        writeln!(out, "  info-hash  {hash}")?;
-    }
+    write_info_hashes(out, torrent)?;
     writeln!(out, "  torrent    {}, {}", plan.version(), content(plan))?;
     writeln!(out, "  content    {}", display(task.path))?;
     if let (Some(like), Some(same)) = (&task.job.like, same) {

@@ -2,6 +2,7 @@
 
 //! The identity of a torrent, with the same keys and meanings in the JSON of every command.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use hashloom_frame::json::{Named, hex};
@@ -51,4 +52,13 @@ impl<'a> Identity<'a> {
 /// Returns the number of files without padding, and their total bytes.
 pub fn size_of(torrent: &Torrent) -> (usize, u64) {
     (torrent.files_without_padding().count(), torrent.files_nbytes())
+}
+
+/// Writes a line for each info-hash; of two, each says of which version it is.
+pub fn write_info_hashes(out: &mut impl Write, torrent: &Torrent) -> io::Result<()> {
+    let (v1, v2) = (torrent.info_hash_v1().map(|hash| hex(&hash)), torrent.info_hash_v2().map(|hash| hex(&hash)));
+    match (v1, v2) {
+        (Some(v1), Some(v2)) => writeln!(out, "  info-hash  {v1} (version 1)\n  info-hash  {v2} (version 2)"),
+        (v1, v2) => v1.into_iter().chain(v2).try_for_each(|hash| writeln!(out, "  info-hash  {hash}")),
+    }
 }
