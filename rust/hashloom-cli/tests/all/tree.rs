@@ -110,6 +110,58 @@ fn a_hash_file_is_whole_or_not_there() {
         .prints("data: block 1 is wrong\nwrong: 1 of 256 blocks of DATA, 0 of 3 blocks of HASHES\n");
 }
 
+/// The tree goes behind the data of the same file, and nothing that is there is overwritten.
+#[test]
+fn a_tree_is_appended_to_its_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let data: Vec<u8> = (0..1_u32 << 20).map(|at| (at / 7) as u8).collect();
+    let image = folder.join("a");
+    std::fs::write(&image, &data).unwrap();
+    let format = |words: &[&str]| {
+        let uuid = "11111111-2222-3333-4444-555555555555";
+        tree(folder, &[&["dmverity", "format", "--salt", "aa", "--uuid", uuid], words].concat())
+    };
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("a", folder.join("link")).unwrap();
+    std::fs::hard_link(&image, folder.join("hard")).unwrap();
+    let other = if cfg!(unix) { "link" } else { "hard" };
+    for (words, why) in [
+        (&["a", "a"][..], "would overwrite DATA, which ends at byte 1048576"),
+        (&["--hash-offset", "1044480", "--force", "a", "a"], "would overwrite DATA"),
+        (&["--hash-offset", "1044480", "--force", "a", other], "would overwrite DATA"),
+        (&["--hash-offset", "1044480", "--force", other, "a"], "would overwrite DATA"),
+        (&["--hash-offset", "1044480", "--force", "a", "hard"], "would overwrite DATA"),
+        (&["--hash-offset", "1044480", "--data-blocks", "255", "a", "a"], "has 4096 bytes from --hash-offset on"),
+        (&["--hash-offset", "1048577", "a", "a"], "512"),
+        (&["--hash-offset", "1049088", "--no-superblock", "a", "a"], "4096"),
+        (&["--hash-offset", "4194304", "--data-blocks", "257", "a", "a"], "1048576"),
+    ] {
+        let words: Vec<_> = words.to_vec();
+        // Without a superblock there is no UUID.
+        let output = if words.contains(&"--no-superblock") {
+            tree(folder, &[&["dmverity", "format"], &words[..]].concat())
+        } else {
+            format(&words)
+        };
+        assert_eq!(status(&output), 2, "{words:?}");
+        assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
+        assert!(std::fs::read(&image).unwrap() == data, "{words:?}");
+    }
+    format(&["--hash-offset", "1048576", "a", "b"]).ends(0);
+    let root = stdout(&format(&["--hash-offset", "1048576", "a", other])).split_whitespace().last().unwrap().to_owned();
+    let whole = std::fs::read(&image).unwrap();
+    assert!(whole[..1 << 20] == data && whole[1 << 20..] == std::fs::read(folder.join("b")).unwrap()[1 << 20..]);
+    tree(folder, &["dmverity", "verify", "--hash-offset", "1048576", "a", "a", &root]).ends(0);
+    // The tree is no data, and needs --force to be made again.
+    for (words, wanted) in [(&["--data-blocks", "256"][..], 2), (&["--data-blocks", "256", "--force"], 0), (&[], 2)] {
+        let words = [&["--hash-offset", "1048576", "a", "a"], words].concat();
+        assert_eq!(status(&format(&words)), wanted, "{words:?}");
+        assert!(std::fs::read(&image).unwrap() == whole, "{words:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), if cfg!(unix) { 4 } else { 3 });
+}
+
 #[test]
 fn a_proof_is_checked_against_what_is_known() {
     let folder = tempfile::tempdir().unwrap();

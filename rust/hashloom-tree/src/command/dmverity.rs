@@ -2,7 +2,8 @@
 
 //! `hashloom tree dmverity`.
 
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -13,7 +14,7 @@ use hashloom_frame::json::object_line;
 use hashloom_frame::names;
 use hashloom_frame::numbers::HexBytes;
 use hashloom_frame::numbers::Nbytes;
-use hashloom_frame::output::{self, Pending};
+use hashloom_frame::output::{self, Identity, Pending};
 use hashloom_frame::style;
 use hashloom_frame::text::{display, reason};
 use hashloom_frame::units::plural;
@@ -53,7 +54,7 @@ pub struct Format {
     #[arg(value_name = "DATA")]
     data: PathBuf,
 
-    /// Where to write the hash file [default: print only the root hash]
+    /// Where to write the hash file; DATA again with --hash-offset behind the data [default: print only the root hash]
     #[arg(value_name = "HASHES")]
     hashes: Option<PathBuf>,
 
@@ -72,7 +73,7 @@ pub struct Format {
     #[arg(long)]
     no_superblock: bool,
 
-    /// Replace HASHES if it exists
+    /// Replace HASHES if it exists; in DATA, overwrite what stands at the hash offset
     #[arg(short, long)]
     force: bool,
 
@@ -115,8 +116,9 @@ What is printed:
   can be checked. `veritysetup format` prints these lines too, with a tab before
   the value, and three more: a heading, the number of hash blocks, and the size
   of the hash device (veritysetup 2.6.1). HASHES is a new file, with zeros
-  before the hash offset. If DATA does not end with a whole block, its last
-  bytes are not covered, and a warning says so.
+  before the hash offset; or DATA itself, which keeps its bytes, if the hash
+  offset is not below the end of the data. If DATA does not end with a whole
+  block, its last bytes are not covered, and a warning says so.
 
 Exit status:
   0    done
@@ -126,6 +128,7 @@ Exit status:
 Examples:
   hashloom tree dmverity format root.img root.verity
   hashloom tree dmverity format --salt - root.img
+  hashloom tree dmverity format --hash-offset 1048576 root.img root.img
   hashloom tree dmverity format --json root.img root.verity | jq -r .root";
 
 /// Check an image and its hash file against a root hash.
@@ -304,10 +307,7 @@ fn format(arguments: &Format) -> Result<Result<u8, Failed>, String> {
     if !arguments.no_superblock {
         verity = verity.uuid(arguments.uuid.map_or_else(random_uuid, Ok)?);
     }
-    if let Some(hashes) = &arguments.hashes {
-        if output::Same::new(&arguments.data).is(hashes) {
-            return Err(format!("{}: DATA and HASHES cannot be the same file", display(hashes)));
-        }
+    if let Some(hashes) = arguments.hashes.as_ref().filter(|_| !arguments.is_one_file()) {
         if !arguments.force && output::exists(hashes) {
             return Err(format!("{}: exists already; give --force to replace it", display(hashes)));
         }
@@ -349,6 +349,66 @@ fn print_format(out: &mut impl io::Write, is_json: bool, json: &Json) -> io::Res
     Ok(())
 }
 
+impl Format {
+    /// Whether the tree goes behind the data, in the same file.
+    fn is_one_file(&self) -> bool {
+        self.hashes.as_ref().is_some_and(|hashes| output::Same::new(&self.data).is(hashes))
+    }
+}
+
+/// An image whose tree is appended. The tree is made in another file: until it is complete, the image is not touched.
+struct Image {
+    file: File,
+    /// Its length.
+    nbytes: u64,
+    hash_offset: u64,
+}
+
+impl Image {
+    /// Opens the image for writing. Returns `None` for a device, which is written in place behind the data.
+    fn open(arguments: &Format, verity: &DmVerity, data: &File, covered: u64) -> Result<Option<Image>, Failed> {
+        let (path, hash_offset) = (&arguments.data, arguments.parameters.hash_offset.0);
+        let message = |why: &str| Failed::Message(format!("{}: {why}", display(path)));
+        let failed = |error: io::Error| message(&reason(&error).to_string());
+        // The data is not longer than the file.
+        let end = covered * verity.get_data_block_size() as u64;
+        if hash_offset < end {
+            return Err(message(&format!(
+                "the hashes at byte {hash_offset} would overwrite DATA, which ends at byte {end}: give --hash-offset \
+                 {end} or more, or fewer --data-blocks"
+            )));
+        }
+        if output::path_is_special(path) {
+            return Ok(None);
+        }
+        let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+        if Identity::of_file(&file).map_err(failed)? != Identity::of_file(data).map_err(failed)? {
+            return Err(message("another file has replaced it meanwhile"));
+        }
+        let nbytes = file.metadata().map_err(failed)?.len();
+        if nbytes > hash_offset && !arguments.force {
+            let there = plural(nbytes - hash_offset, "byte");
+            return Err(message(&format!("has {there} from --hash-offset on; give --force to overwrite them")));
+        }
+        Ok(Some(Image { file, nbytes, hash_offset }))
+    }
+
+    /// Copies what stands from the hash offset on. If that fails, the image has the length that it had.
+    fn append(self, hashes: &File) -> io::Result<()> {
+        let Image { mut file, nbytes, hash_offset } = self;
+        let mut copy = |mut hashes: &File| {
+            if file.metadata()?.len() != nbytes {
+                return Err(io::Error::other("its length has changed; run again when nothing writes to it"));
+            }
+            hashes.seek(SeekFrom::Start(hash_offset))?;
+            file.seek(SeekFrom::Start(hash_offset))?;
+            let copied = io::copy(&mut hashes, &mut file).and_then(|_| file.sync_all());
+            copied.inspect_err(|_| drop(file.set_len(nbytes)))
+        };
+        copy(hashes)
+    }
+}
+
 /// Returns the root hash, and the number of blocks covered.
 fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Failed> {
     let path = &arguments.data;
@@ -368,13 +428,18 @@ fn formatted(arguments: &Format, verity: &DmVerity) -> Result<(String, u64), Fai
             let not_written = |error: io::Error| {
                 Failed::Message(format!("{}: cannot be written: {}", display(hashes), reason(&error)))
             };
+            let image = if arguments.is_one_file() { Image::open(arguments, verity, &data, covered)? } else { None };
             let pending = Pending::begin(hashes).map_err(not_written)?;
             let root =
                 work.with(|options| verity.format(&data, pending.file(), options)).map_err(|error| match error {
                     TreeError::Write(error) => not_written(error),
                     error => failed(error),
                 })?;
-            pending.end(arguments.force).map_err(not_written)?;
+            let end = match image {
+                Some(image) => image.append(pending.file()),
+                None => pending.end(arguments.force),
+            };
+            end.map_err(not_written)?;
             Ok(root)
         }
     };
