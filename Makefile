@@ -272,13 +272,17 @@ install-links: install
 	install -m 644 $(SHARE)/stand-ins/man/man1/*.1 '$(LINKS)/man/man1'
 	@echo 'To use them: PATH=$(PREFIX)/libexec/hashloom:$$PATH'
 
-# Removes files by their names in the prefix, so that no build is needed. Folders stay, except empty ones of the links.
+# Removes files by their names in the prefix, so that no build is needed, and folders that are empty then. Folders of
+# the system stay: /usr/local/bin and /usr/local/share.
 uninstall:
 	rm -f '$(ROOT)/bin/hashloom' '$(ROOT)/share/man/man1/hashloom.1' '$(ROOT)'/share/man/man1/hashloom-*.1
 	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/$(ZSH_FUNCTIONS)/_hashloom'
 	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
 	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
-	rmdir '$(LINKS)/man/man1' '$(LINKS)/man' '$(LINKS)' 2>/dev/null || true
+	@cd '$(ROOT)' 2>/dev/null || exit 0; rmdir -p libexec/hashloom/man/man1 2>/dev/null; \
+	for folder in man/man1 bash-completion/completions $(ZSH_FUNCTIONS:share/%=%) fish/vendor_completions.d; do \
+	    (cd share && rmdir -p $$folder) 2>/dev/null; done; \
+	case '$(PREFIX)' in /usr|/usr/local) ;; *) rmdir bin share 2>/dev/null ;; esac; true
 
 clean:
 	rm -rf build target bench/peers/target bench/slh/target test/fuse/target

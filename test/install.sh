@@ -148,5 +148,9 @@ touch "$folder/root/usr/bin/other" "$folder/root/usr/share/man/man1/other.1"
 make --silent uninstall "DESTDIR=$folder/root" PREFIX=/usr >"$folder/log"
 printf 'usr/bin/other 644\nusr/share/man/man1/other.1 644\n' | diff - <(files) ||
     fail "uninstall leaves other files (>) than expected (<)"
-[ ! -e "$folder/root/usr/libexec/hashloom" ] || fail "uninstall leaves libexec/hashloom"
+empty=$(find "$folder/root" -type d -empty)
+[ -z "$empty" ] || fail "uninstall leaves empty folders: $empty"
+rm "$folder/root/usr/bin/other" "$folder/root/usr/share/man/man1/other.1"
+make --silent install-links uninstall "DESTDIR=$folder/root" PREFIX=/home/own >"$folder/log"
+[ -z "$(ls "$folder/root/home/own")" ] || fail "uninstall leaves folders: $(find "$folder/root/home/own")"
 echo "installed, completed, called and removed: $(wc -w <<<"$stand_ins") links, ${#all_pages[@]} manual pages"
