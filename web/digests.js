@@ -4,7 +4,7 @@
 
 // The algorithms whose digests a file shows at once.
 const USUAL = ["sha256", "sha1", "md5", "sha512"];
-// What crypto.subtle computes, too.
+// The algorithms that crypto.subtle has, too.
 const OF_BROWSERS = { sha1: "SHA-1", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512" };
 // The engine, for what takes no time.
 const engine = module.then((compiled) => WebAssembly.instantiate(compiled)).then(({ exports: core }) => core);

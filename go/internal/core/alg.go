@@ -15,6 +15,9 @@ import (
 // Alg is a hash function. The values are those of enum hl_alg in hashloom.h.
 type Alg uint32
 
+// PairSize is the number of bytes in two nodes of a tree.
+const PairSize = 64
+
 const (
 	// algorithms.py: go_constants
 	SHA1       Alg = 1

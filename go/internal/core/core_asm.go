@@ -345,7 +345,7 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 
 // SumPairs is SumRows for n pairs of nodes of 32 bytes, in a call that is not copied.
 func SumPairs(alg Alg, dst, rows []byte) {
-	const size = 64
+	const size = PairSize
 	n := len(rows) / size
 	if alg.Size() != size/2 || len(dst) < n*size/2 {
 		panic("hashloom: internal error: no room for the nodes")

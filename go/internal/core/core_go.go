@@ -77,7 +77,9 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 }
 
 // SumPairs is SumRows for pairs of nodes of 32 bytes.
-func SumPairs(alg Alg, dst, rows []byte) { SumRows(alg, dst, rows, len(rows)/64, 64, 64) }
+func SumPairs(alg Alg, dst, rows []byte) {
+	SumRows(alg, dst, rows, len(rows)/PairSize, PairSize, PairSize)
+}
 
 // SumManyXOF is SumMany with digests of size bytes each, by an XOF.
 func SumManyXOF(alg Alg, dst []byte, size int, msgs [][]byte) { sumManyXOF(alg, dst, size, msgs) }

@@ -10,7 +10,7 @@ import (
 )
 
 // NodeSize is the number of bytes in a node of a tree.
-const NodeSize = 32
+const NodeSize = core.PairSize / 2
 
 // Nodes is a layer of a tree: its nodes of 32 bytes, or their bytes.
 type Nodes interface {

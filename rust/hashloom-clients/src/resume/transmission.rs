@@ -27,7 +27,7 @@ fn block_nbytes(torrent: &Torrent) -> Result<u64, Error> {
     }
 }
 
-/// What the file says of the blocks.
+/// The blocks that a resume file claims.
 enum Blocks<'a> {
     All,
     None,

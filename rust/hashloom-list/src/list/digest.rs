@@ -124,7 +124,7 @@ fn has_all_of(entry: &Entry<'_>, other: &Entry<'_>) -> bool {
 
 /// The text without tags of HTML, those with attributes only on demand, and without marks that nobody sees.
 fn plain(text: &str, with_attributes: bool) -> String {
-    /// What is longer is text, as a digest in angle brackets.
+    /// A longer word in angle brackets is no tag: a digest may stand there.
     const TAG_MAX: usize = 16;
     const WITH_ATTRIBUTES_MAX: usize = 4096;
     let mut text = text.replace("&nbsp;", " ").replace(['\u{ad}', '\u{200b}', '\u{2060}', '\u{feff}'], "");

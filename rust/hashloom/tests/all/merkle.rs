@@ -92,8 +92,8 @@ fn roots_and_proofs() {
     }
 }
 
-/// Of each size and in steps of several lengths: the root is that of the whole tree, each complete subtree's root is
-/// told once, and a range of what was kept goes on.
+/// For each size, in steps of several lengths: the root is that of the whole tree, the root of each complete subtree is
+/// told once, and a range goes on from the roots that were kept.
 #[test]
 fn ranges() {
     let leaves: Vec<Node> = (0..150u8).map(|i| [i; 32]).collect();
