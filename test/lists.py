@@ -42,6 +42,7 @@ ALLOWED = {
     "rust/hashloom-standins/src/lib.rs": "the same programs",
     "rust/hashloom-standins/src/coreutils.rs": "the algorithms of cksum",
     "rust/hashloom-standins/src/shasum.rs": "the algorithms of shasum and sha3sum",
+    "rust/hashloom-cli/src/tips.rs": "options of other programs",
     "rust/hashloom-list/src/command/check.rs": "examples in a help text",
     "tools/demo.sh": "examples",
     "bench/adopters/desync.go": "the hash functions of another project",
