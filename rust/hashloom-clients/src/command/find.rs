@@ -136,11 +136,7 @@ impl Search {
         }
         let index = self.index(&lengths, stop, |message| tell(&bar, &message, &mut status));
         drop(lengths);
-        let mut options = self.threads.options().cancel(stop);
-        if bar.is_shown() {
-            let bar = bar.clone();
-            options = options.progress(move |progress| bar.set(progress.nbytes));
-        }
+        let options = bar.watch(self.threads.options().cancel(stop));
         let (mut nwhole, mut unread, mut failure) = (0, Vec::new(), Ok(()));
         let torrents = good.into_iter().filter_map(|file| match read_regular(file) {
             _ if stop.is_cancelled() => None,

@@ -208,12 +208,8 @@ pub fn run(arguments: &Verify) -> Result<u8, String> {
         }
     };
     let meter = Meter::new();
-    let mut options = arguments.work.options(!arguments.quiet).cancel(&stop).meter(&meter);
-    if bar.is_shown() {
-        bar.set_total(total_nbytes(torrents));
-        let bar = bar.clone();
-        options = options.progress(move |progress| bar.set(progress.nbytes));
-    }
+    let options = arguments.work.options(!arguments.quiet).cancel(&stop).meter(&meter);
+    let options = bar.watch_pieces(options, || files(torrents));
 
     let printer = Mutex::new(Printer::new(arguments, torrents.len(), &meter));
     // The bar and lines on one terminal take turns.
@@ -324,11 +320,12 @@ fn has_torrent_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("torrent"))
 }
 
-/// Returns the total for a progress bar. A pipe can be read only once, so its torrent is not counted.
-fn total_nbytes(torrents: &[PathBuf]) -> u64 {
-    let files = torrents.iter().filter(|file| file.is_file());
-    let lengths = files.filter_map(|file| read(file).ok()).map(|torrent| torrent.total_nbytes());
-    lengths.fold(0, u64::saturating_add)
+/// The lengths and names of the files of all torrents, in their order; the name of padding is that of the torrent.
+fn files(torrents: &[PathBuf]) -> Vec<(u64, Vec<u8>)> {
+    let torrents = torrents.iter().filter(|file| file.is_file()).filter_map(|file| read(file).ok());
+    torrents
+        .flat_map(|torrent| torrent.files().map(|file| (file.nbytes, file.path.to_vec())).collect::<Vec<_>>())
+        .collect()
 }
 
 /// The origin of a torrent, and the outputs that it asks for.

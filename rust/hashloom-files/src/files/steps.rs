@@ -7,12 +7,14 @@
 //! in two cases: when too much would wait, and before standard input. Standard input may block a thread that has other
 //! files open, and may be named twice.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::batch::may_be_shared;
 use super::{FileError, Hashed, Request, Source, hash_files};
-use crate::run::Options;
+use crate::run::{Options, lock};
 
 /// The greatest number of notes that wait for one file.
 const NOTES_MAX: usize = 1 << 12;
@@ -75,6 +77,7 @@ pub fn hash_steps<T: Send, N: Send>(
     } else {
         options.clone()
     };
+    let names = Names(Mutex::default(), options);
     let mut held = None;
     let mut is_at_end = false;
     while !is_at_end {
@@ -96,6 +99,7 @@ pub fn hash_steps<T: Send, N: Send>(
                             return None;
                         }
                         is_first = false;
+                        names.add(&request.source);
                         names_nbytes.fetch_add(name_nbytes(&request.source), Ordering::Relaxed);
                         let Request { source, methods, tag } = request;
                         return Some(Request { source, methods, tag: (std::mem::take(&mut notes), tag) });
@@ -111,6 +115,7 @@ pub fn hash_steps<T: Send, N: Send>(
         let summary = hash_files(requests.take(most), &single, |request, result| {
             let Request { source, methods, tag: (notes, tag) } = request;
             names_nbytes.fetch_sub(name_nbytes(&source), Ordering::Relaxed);
+            names.take();
             notes.into_iter().for_each(|note| each(Event::Note(note)));
             each(Event::Hashed(Request { source, methods, tag }, result));
         });
@@ -126,6 +131,27 @@ pub fn hash_steps<T: Send, N: Send>(
         notes.into_iter().for_each(|note| each(Event::Note(note)));
     }
     true
+}
+
+/// The files without a result, for [`Options::naming`].
+struct Names<'a>(Mutex<VecDeque<PathBuf>>, &'a Options);
+
+impl Names<'_> {
+    fn add(&self, source: &Source) {
+        let Some(name) = self.1.namer() else { return };
+        let mut names = lock(&self.0);
+        names.push_back(source.path().unwrap_or(Path::new("")).to_owned());
+        if names.len() == 1 {
+            name(&names[0]);
+        }
+    }
+
+    fn take(&self) {
+        let Some(name) = self.1.namer() else { return };
+        let mut names = lock(&self.0);
+        names.pop_front();
+        names.front().into_iter().for_each(|next| name(next));
+    }
 }
 
 fn name_nbytes(source: &Source) -> usize {

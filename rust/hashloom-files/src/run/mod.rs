@@ -30,6 +30,7 @@ pub mod pool;
 mod rate;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -107,6 +108,9 @@ impl Cancel {
     }
 }
 
+/// A callback for the file that is waited for.
+type Naming = Arc<dyn Fn(&Path) + Send + Sync>;
+
 /// Options for reading and hashing files. The default is one thread for each CPU, no callback, and no cancelling.
 ///
 /// ```
@@ -123,6 +127,7 @@ impl Cancel {
 pub struct Options {
     nthreads: usize,
     progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    naming: Option<Naming>,
     cancel: Cancel,
     rate: Option<Arc<Rate>>,
     meter: Option<Meter>,
@@ -164,6 +169,18 @@ impl Options {
     pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Options {
         self.progress = Some(Arc::new(progress));
         self
+    }
+
+    /// Sets a callback for the file whose result comes next, called when that is another one; what has no path has an
+    /// empty one. Pieces have none.
+    #[must_use]
+    pub fn naming(self, name: impl Fn(&Path) + Send + Sync + 'static) -> Options {
+        Options { naming: Some(Arc::new(name)), ..self }
+    }
+
+    /// The callback for files.
+    pub(crate) fn namer(&self) -> Option<&(dyn Fn(&Path) + Send + Sync)> {
+        self.naming.as_deref()
     }
 
     /// Stops the work when `cancel` is set.
@@ -256,7 +273,7 @@ impl Options {
 
     /// The same options without the progress callback.
     pub fn quiet(&self) -> Options {
-        Options { progress: None, ..self.clone() }
+        Options { progress: None, naming: None, ..self.clone() }
     }
 
     /// The same options with the number of threads: asking the system for that number takes 25 us.

@@ -471,6 +471,30 @@ fn a_cancelled_run_hands_out_what_it_has() {
 }
 
 /// Any number of threads works, with as many open files as the process may have.
+/// The file that is waited for: the first, and after each result the next one, if it was asked for.
+#[test]
+fn files_are_named_while_they_are_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = (0..40).map(|number| folder.path().join(format!("{number}"))).collect();
+    paths.iter().enumerate().for_each(|(seed, path)| fs::write(path, bytes(seed << 12, seed)).unwrap());
+    let named = Arc::new(Mutex::new(Vec::new()));
+    let options = Options::new().threads(2).naming({
+        let named = named.clone();
+        move |path| named.lock().unwrap().push(path.to_owned())
+    });
+    let nsteps = paths.len() + 1;
+    let steps = paths.iter().map(Source::from).chain([Source::memory("abc")]);
+    let steps = steps.map(|source| Step::<(), ()>::Hash(Request::digest(source, Sha1)));
+    let mut nresults = 0;
+    assert!(hash_steps(steps, &options, |_| nresults += 1));
+    let named = std::mem::take(&mut *named.lock().unwrap());
+    assert_eq!((nresults, named[0].clone()), (nsteps, paths[0].clone()));
+    // Each once, in order; last what has no path.
+    let order = |path: &PathBuf| paths.iter().position(|other| other == path).unwrap_or(paths.len());
+    assert!(named.iter().map(order).is_sorted_by(|one, next| one < next), "{named:?}");
+    assert_eq!(named.last(), Some(&PathBuf::new()));
+}
+
 #[test]
 fn more_threads_than_files_may_be_open() {
     let folder = tempfile::tempdir().unwrap();

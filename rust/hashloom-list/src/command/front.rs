@@ -54,12 +54,8 @@ pub fn run(
 ) -> Result<u8, String> {
     let stop = stop_flag(paths);
     let bar = Bar::of_bytes(false);
-    let mut options = options.cancel(&stop);
-    if bar.is_shown() {
-        bar.set_total_later(total_nbytes);
-        let bar = bar.clone();
-        options = options.progress(move |progress| bar.set(progress.nbytes));
-    }
+    let options = bar.watch(options.cancel(&stop));
+    bar.set_total_later(total_nbytes);
     let console = Console::new(b"hashloom", &stop, Some(&bar));
     let (end, lost) = console.run(|console| does(&options, console));
     bar.finish();

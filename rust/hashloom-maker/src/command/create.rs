@@ -31,7 +31,7 @@ use hashloom_torrent::{Torrent, Version};
 use serde::{Serialize, Serializer};
 
 use super::{Date, cautions, not_written, presets};
-use crate::{Builder, CreateError, Created, Plan, Symlinks};
+use crate::{Builder, CreateError, Created, Plan, PlannedFile, Symlinks};
 
 /// Make torrents of files and folders.
 ///
@@ -324,14 +324,11 @@ pub fn run(arguments: &Create) -> Result<u8, String> {
     let bar = Bar::of_bytes(arguments.quiet);
     for (index, task) in tasks.iter().enumerate() {
         let meter = Meter::new();
-        let mut options = task.job.threads.options().cancel(&stop).meter(&meter);
-        if bar.is_shown() {
-            let bar = bar.clone();
-            options = options.progress(move |progress| {
-                bar.set_total(progress.total_nbytes.unwrap_or(0));
-                bar.set(progress.nbytes);
-            });
-        }
+        let options = task.job.threads.options().cancel(&stop).meter(&meter);
+        let piece_nbytes = if task.plan.version() == Version::Hybrid { task.plan.piece_nbytes() } else { 1 };
+        let padded = |file: PlannedFile<'_>| (file.nbytes.next_multiple_of(piece_nbytes), file.path.to_vec());
+        let files = || task.plan.files().map(padded).collect();
+        let options = bar.watch_pieces(options, files);
         let started = Instant::now();
         let created = task.plan.create(&options);
         let (elapsed, held_back) = (started.elapsed(), meter.held_back());

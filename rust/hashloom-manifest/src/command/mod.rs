@@ -113,9 +113,8 @@ fn scan(
     bar: &Bar,
     each: impl FnMut(Found) -> Result<(), String> + Send,
 ) -> Result<(Scanned, Option<HeldBack>), String> {
-    let (shown, meter) = (bar.clone(), Meter::new());
-    let options = options.cancel(&interrupt::flag()).meter(&meter);
-    let options = if bar.is_shown() { options.progress(move |progress| shown.set(progress.nbytes)) } else { options };
+    let meter = Meter::new();
+    let options = bar.watch(options.cancel(&interrupt::flag()).meter(&meter));
     let done = scan.run(&options, each).map(|done| (done, meter.held_back()));
     bar.finish();
     done.map_err(|error| match error {

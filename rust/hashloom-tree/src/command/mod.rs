@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::{Args, Subcommand};
 use hashloom::Algorithm;
 use hashloom_files::Source;
+use hashloom_files::paths::portable;
 use hashloom_files::run::{Cancel, Options};
 use hashloom_frame::exit::EXIT_ERROR;
 use hashloom_frame::exit::EXIT_INTERRUPTED;
@@ -176,6 +177,7 @@ impl<'a> Work<'a> {
         path: &Path,
         mut hash: impl FnMut(Source, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
+        self.bar.name(&portable(path));
         let mut nreadings = 1;
         loop {
             let source = if is_stdin(path) { Source::Stdin } else { open(path)?.into() };
