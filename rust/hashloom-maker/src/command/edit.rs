@@ -309,8 +309,11 @@ impl Done {
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);
         writeln!(out, "{}", style::bold(shown(after.name())))?;
-        hash(out, before.info_hash_v1, after.info_hash_v1())?;
-        hash(out, before.info_hash_v2, after.info_hash_v2())?;
+        // Of two, each says of which version it is, as `torrent create` has it.
+        let is_hybrid = after.info_hash_v1().is_some() && after.info_hash_v2().is_some();
+        let version = |version| if is_hybrid { format!(" (version {version})") } else { String::new() };
+        hash(out, &version(1), before.info_hash_v1, after.info_hash_v1())?;
+        hash(out, &version(2), before.info_hash_v2, after.info_hash_v2())?;
         difference(out, "name", &[shown(&before.name).to_string()], &[shown(after.name()).to_string()])?;
         for (name, lines) in FIELDS {
             difference(out, name, &lines(&before.metadata), &lines(after.metadata()))?;
@@ -358,9 +361,14 @@ fn text(text: Option<&[u8]>) -> Vec<String> {
     lines.map(|line| shown(line.strip_suffix(b"\r").unwrap_or(line)).to_string()).collect()
 }
 
-/// Prints an info-hash, the old and the new one if they differ.
-fn hash<const N: usize>(out: &mut impl Write, before: Option<[u8; N]>, after: Option<[u8; N]>) -> io::Result<()> {
-    let [before, after] = [before, after].map(|hash| hash.map(|hash| hex(&hash)));
+/// Prints an info-hash, the old and the new one if they differ, and what stands behind it.
+fn hash<const N: usize>(
+    out: &mut impl Write,
+    version: &str,
+    before: Option<[u8; N]>,
+    after: Option<[u8; N]>,
+) -> io::Result<()> {
+    let [before, after] = [before, after].map(|hash| hash.map(|hash| format!("{}{version}", hex(&hash))));
     match (before, after) {
         (Some(before), Some(after)) if before == after => writeln!(out, "  info-hash  {after}, as before"),
         (before, after) => difference(out, "info-hash", &Vec::from_iter(before), &Vec::from_iter(after)),
