@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::portable;
 use hashloom_files::{Hashed, Source};
-use hashloom_frame::json::write_json;
 use hashloom_frame::json::{Hex, Named};
 use hashloom_frame::quote::for_terminal;
 use serde::{Serialize, Serializer};
 
+use super::verdict::json_line;
 use crate::{Writer, Written};
 
 /// Appends the line of a name and a digest.
@@ -71,9 +71,7 @@ impl Format<'_> {
             Format::Json => {
                 let digests = digests.map(|(algorithm, digest)| (algorithm.name(), Hex(digest.as_ref()))).collect();
                 let object = Object { path: Named::new("path", name), length: hashed.nbytes, digests };
-                // Writing into memory cannot fail.
-                let _ = write_json(&mut *into, &object);
-                into.push(b'\n');
+                json_line(into, &object);
             }
         }
         true

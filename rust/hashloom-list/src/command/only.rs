@@ -6,6 +6,7 @@
 //! names a file without a digest that can be compared is a doubt. Then each file is read once, for the digests of all
 //! claims. A file is right if every claim is, and there is no doubt.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -32,7 +33,7 @@ use super::sources::Sources;
 use super::summing::trouble;
 use super::text_lines::{Lines, Parsed};
 use super::verdict::{Rules, Verdict};
-use crate::{Crc, Entry, Parser, Place, escaped};
+use crate::{Entry, Parser, Place, escaped};
 
 /// Files that lists may name.
 pub struct Subjects {
@@ -48,55 +49,46 @@ struct Subject {
     names: Vec<Vec<u8>>,
 }
 
-/// The digests, CRCs and length that a list gives for a file.
+/// What a list gives for a file.
 #[derive(Clone)]
 struct Claim {
-    digests: Vec<(Algorithm, Hash)>,
-    crcs: Vec<(Crc, u64)>,
-    /// Whether one digest must match, or all.
-    is_any: bool,
-    is_tagged: bool,
-    nbytes: Option<u64>,
+    /// The entry, without its name.
+    said: Entry<'static>,
     /// The name in the list, if nothing is at that path and only its last part is the file's.
     elsewhere: Option<Vec<u8>>,
 }
 
 impl Claim {
-    fn of_entry(entry: &Entry<'_>) -> Claim {
-        let Entry { digests, crcs, is_any, is_tagged, nbytes, .. } = entry;
-        let (digests, crcs) = (digests.clone(), crcs.clone());
-        Claim { digests, crcs, is_any: *is_any, is_tagged: *is_tagged, nbytes: *nbytes, elsewhere: None }
-    }
-
     /// A claim without choice, of a list that names its algorithms.
     fn whole(digests: Vec<(Algorithm, Hash)>, nbytes: u64) -> Claim {
-        Claim { digests, crcs: Vec::new(), is_any: false, is_tagged: true, nbytes: Some(nbytes), elsewhere: None }
+        let said = Entry { nbytes: Some(nbytes), ..Entry::new(digests, true, Cow::Borrowed(b"")) };
+        Claim { said, elsewhere: None }
     }
 
     /// The names of the algorithms, or `length` if there is none.
     fn algorithms(&self) -> String {
-        let digests = self.digests.iter().map(|(algorithm, _)| algorithm.name().to_owned());
-        let names: Vec<_> = digests.chain(self.crcs.iter().map(|(crc, _)| crc.tag().to_lowercase())).collect();
+        let digests = self.said.digests.iter().map(|(algorithm, _)| algorithm.name().to_owned());
+        let names: Vec<_> = digests.chain(self.said.crcs.iter().map(|(crc, _)| crc.tag().to_lowercase())).collect();
         if names.is_empty() { "length".to_owned() } else { names.join(", ") }
     }
 
     fn has_checksum(&self) -> bool {
-        !self.digests.is_empty() || !self.crcs.is_empty()
+        !self.said.digests.is_empty() || !self.said.crcs.is_empty()
     }
 
     /// Whether it has no digest that nobody can match on purpose.
     fn is_weak(&self) -> bool {
-        self.digests.iter().all(|(algorithm, _)| *algorithm == Algorithm::Md5)
+        self.said.digests.iter().all(|(algorithm, _)| *algorithm == Algorithm::Md5)
     }
 
     fn is_match(&self, found: &Hashed, wanted: &[Algorithm], crcs: Option<&Crcs>) -> bool {
         let is_it = |(algorithm, digest): &(Algorithm, Hash)| {
             wanted.iter().zip(&found.digests).any(|(other, found)| other == algorithm && found == digest)
         };
-        let mut digests = self.digests.iter();
-        self.nbytes.is_none_or(|nbytes| nbytes == found.nbytes)
-            && (if self.is_any { digests.any(is_it) } else { digests.all(is_it) })
-            && self.crcs.iter().all(|&(crc, value)| crcs.is_some_and(|crcs| crcs.has(crc, value)))
+        let mut digests = self.said.digests.iter();
+        self.said.nbytes.is_none_or(|nbytes| nbytes == found.nbytes)
+            && (if self.said.is_any { digests.any(is_it) } else { digests.all(is_it) })
+            && self.said.crcs.iter().all(|&(crc, value)| crcs.is_some_and(|crcs| crcs.has(crc, value)))
     }
 }
 
@@ -204,7 +196,8 @@ fn read(list: &Path, ways: Ways<'_>, mut each: impl FnMut(Said<'_>)) -> Result<V
                     name = if base.join(to_path(&whole)).exists() { whole } else { name };
                 }
                 if refused(&name).is_none() {
-                    each(Said::Claim(place(base, &name), &entry.name, Claim::of_entry(&entry)));
+                    let said = Entry { name: Cow::Borrowed(b""), ..entry.clone() };
+                    each(Said::Claim(place(base, &name), &entry.name, Claim { said, elsewhere: None }));
                 }
                 continue;
             }
@@ -425,11 +418,11 @@ struct Case {
 
 impl Case {
     fn new(file: usize, claims: Vec<(usize, Claim)>) -> Case {
-        let digests = claims.iter().flat_map(|(_, claim)| claim.digests.iter().map(|(algorithm, _)| *algorithm));
+        let digests = claims.iter().flat_map(|(_, claim)| claim.said.digests.iter().map(|(algorithm, _)| *algorithm));
         let mut wanted: Vec<Algorithm> = digests.collect();
         wanted.sort_by_key(|algorithm| algorithm.name());
         wanted.dedup();
-        let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.crcs.iter().copied()).collect();
+        let crcs: Vec<_> = claims.iter().flat_map(|(_, claim)| claim.said.crcs.iter().copied()).collect();
         let crcs = (!crcs.is_empty() || wanted.is_empty()).then(|| Crcs::new(crcs, None));
         Case { file, wanted, crcs, claims }
     }
@@ -579,8 +572,8 @@ impl Only<'_> {
                 }
                 let verdict = if is_right { Verdict::Ok } else { Verdict::Failed };
                 self.tell(file, verdict, list, &claim.algorithms(), claim.elsewhere.as_deref());
-                let may_be_another = !is_right && !claim.is_tagged && !rules.status && !rules.json;
-                let algorithm = claim.digests.first().map(|(algorithm, _)| *algorithm).filter(|_| may_be_another);
+                let may_be_another = !is_right && !claim.said.is_tagged && !rules.status && !rules.json;
+                let algorithm = claim.said.digests.first().map(|(algorithm, _)| *algorithm).filter(|_| may_be_another);
                 let list = portable(list);
                 if let Some(hint) =
                     algorithm.filter(|_| !names_algorithm(&list)).and_then(|algorithm| hint(algorithm, Some(&list)))
