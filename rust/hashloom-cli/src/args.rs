@@ -7,6 +7,8 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use hashloom_frame::exit::STATUSES;
+
 use crate::address::Address;
 use crate::bench::Bench;
 use crate::clients::find::Find;
@@ -34,7 +36,7 @@ use crate::tree::Tree;
 #[derive(Debug, Parser)]
 #[command(name = "hashloom", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(override_usage = "hashloom <COMMAND>\n       hashloom <PATH>...", after_help = EXAMPLES,
-    after_long_help = format!("{WITHOUT}\n\n{EXAMPLES}"))]
+    after_long_help = format!("{WITHOUT}\n{EXAMPLES}"))]
 pub struct Arguments {
     #[command(flatten)]
     pub isa: Isa,
@@ -49,30 +51,7 @@ Examples:
   hashloom sum *.iso > SHA256SUMS
   hashloom check SHA256SUMS";
 
-const WITHOUT: &str = "\
-Without a command:
-  hashloom says which command PATH stands for, and runs it. A file that lists,
-  a torrent, a manifest or PAR2 files beside it name is compared with all of
-  them; it is read once for all lists. What names it and cannot be compared
-  makes the exit status 1. If nothing names it, it may be a list or torrent
-  itself, by its name. Otherwise its checksum is printed. A folder is compared
-  with FOLDER.manifest, FOLDER.torrent and lists beside it and in it.
-    hashloom FILE DIGEST       compare with a digest as a page shows it
-    hashloom LIST FOLDER       of two paths the second is the content; the
-                               first may be a list, torrent or manifest
-    hashloom FOLDER FOLDER     added, removed, changed and moved files
-  Options of the commands may stand before or behind PATH. --require makes it
-  exit status 1 if there is nothing to compare with. Signatures are named, not
-  checked, unless --trusted-key KEY is given.
-
-Exit status:
-  0    all that was compared is right; or, without --require, nothing was
-       there to compare with, and the checksum was printed
-  1    something is wrong, missing, or could not be compared
-  2    wrong usage; a file that cannot be read, or that changes each time that
-       it is read
-  130  interrupted (Ctrl-C)
-  141  the reader of the output has gone";
+const WITHOUT: &str = include_str!("help.txt");
 
 impl Arguments {
     /// Reads a command line, which begins with the name of the program. To make the options of all commands takes
@@ -105,25 +84,25 @@ pub enum Command {
     Sum(Sum),
     Check(Check),
     /// Record the files of a folder, and later see what has changed
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Manifest {
         #[command(subcommand)]
         command: Manifest,
     },
     /// Work with torrents
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Torrent {
         #[command(subcommand)]
         command: TorrentCommand,
     },
     /// Compute Merkle roots of files: fs-verity, dm-verity, RFC 6962 and others
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Tree {
         #[command(subcommand)]
         command: Tree,
     },
     /// Make keys, and sign and verify files, with signatures that rest on hashes alone: SLH-DSA, FIPS 205
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Slh {
         #[command(subcommand)]
         command: Slh,

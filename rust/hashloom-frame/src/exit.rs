@@ -9,6 +9,9 @@ pub const EXIT_ERROR: u8 = 2;
 /// The reader of the output has gone. Shells report this status for programs that SIGPIPE ends.
 pub const EXIT_PIPE: u8 = 128 + 13;
 
+/// The statuses of a group of commands, for its help.
+pub const STATUSES: &str = include_str!("statuses.txt");
+
 /// 128 plus the number of SIGINT, as shells report the signal. All commands return this status if a signal stopped
 /// them, whichever signal it was: see [`end`].
 pub const EXIT_INTERRUPTED: u8 = 130;

@@ -19,7 +19,7 @@ use super::front;
 use super::only::{Only, Ways};
 use super::sources::Sources;
 use super::verdict::Rules;
-use crate::{Encoding, FORMS, Parser};
+use crate::{Encoding, FORMS, Form, Parser};
 
 /// Check files against lists of checksums.
 ///
@@ -114,81 +114,34 @@ pub struct Check {
     work: Checking,
 }
 
-/// The end of the help: all forms of lists, and what follows them.
+/// The end of the help: all forms, and what follows them.
 fn help() -> String {
+    /// The forms of lists that people have most often, and those of one program alone; the others stand between them.
+    const FIRST: &[&str] = &["gnu", "bsd", "sfv", "alone", "last", "file-hash", "certutil", "colon", "hashdeep", "pip"];
+    const LAST: &[&str] = &["jar", "rpm", "apk", "gentoo"];
+    let place = |of: &[&str], form: &Form| of.iter().position(|name| *name == form.name);
+    let mut forms: Vec<_> = FORMS.iter().collect();
+    forms.sort_by_key(|form| (place(LAST, form), place(FIRST, form).unwrap_or(FIRST.len())));
     let mut text = "Lines of a list, and the programs that write them:\n".to_owned();
-    for form in FORMS {
-        let mut line = format!("  {}", form.line);
-        let told = [form.of, form.told].into_iter().filter(|told| !told.is_empty()).collect::<Vec<_>>().join("; ");
-        text += &line;
-        line = "\n     ".to_owned();
-        for word in told.replace('`', "").split(' ') {
-            if line.chars().count() + word.chars().count() >= HELP_WIDTH {
-                text += &line;
-                line = "\n     ".to_owned();
+    for form in forms {
+        text += &format!("  {}\n     ", form.line);
+        let mut width = 5;
+        let told = format!("{}; {}", form.of, form.told).replace('`', "");
+        for word in told.trim_end_matches("; ").split(' ') {
+            // As wide as other helps.
+            if width + word.chars().count() >= 80 {
+                text += "\n     ";
+                width = 5;
             }
-            line += " ";
-            line += word;
+            width += 1 + word.chars().count();
+            text += &format!(" {word}");
         }
-        text += &line;
         text.push('\n');
     }
-    text + HELP
+    text + HELP.trim_end()
 }
 
-/// As wide as other helps.
-const HELP_WIDTH: usize = 80;
-
-const HELP: &str = "  {\"path\":<name>,…}
-      hashloom sum --json: all digests and the length must match
-  any of these, ended by NUL
-      with --zero
-  The number of digits tells the algorithm of a line that names none: 64 digits
-  count as sha256. Name any other algorithm with --algorithm.
-  A backslash before the line says that \\n, \\r and \\\\ in the name stand for a
-  newline, a carriage return and a backslash. Blank lines and lines that begin
-  with # are ignored. One list can have lines of several algorithms. Lists may
-  come from Windows: UTF-16, a byte order mark, carriage returns, backslashes in
-  names. Of a list that OpenPGP has signed in the clear the signed text is
-  read, and its signature not checked: gpg --decrypt LIST | hashloom check
-  A list can have any length, and may be compressed by gzip or zstd. The name -
-  is standard input. Of a folder, the lists in it are named.
-
-Other sources:
-  FILE.par2 has the MD5 of each block of its files; blocks are counted from 0.
-  Names are relative to the folder of FILE.par2. `par2 repair` repairs files.
-  --names checks objects of git-lfs, OCI images (also of containerd and
-  ollama), restic, borg 2, Hugging Face, DVC, Bazel, npm, Nix's binary caches,
-  and ostree, anywhere below the folders. Links that are no objects are
-  skipped. Files whose names are no digests are counted. Nobody sees that an
-  object is missing.
-  --dpkg checks the files in dpkg's md5sums. Configuration files that were
-  changed or removed are CHANGED, which is no failure. Packages without md5sums
-  are named. Diversions and path-exclude are known.
-  --python checks the files of packages that pip has installed. Packages without
-  RECORD are named; files without digest, as *.pyc, are counted.
-
-Exit status:
-  0    every list has a checksum, and every listed file matches
-  1    a file does not match or cannot be read; a line names a digest that was
-       not verified, as of an algorithm that hashloom lacks; a list has no
-       checksum, or is cut off; with --strict: a line is not a checksum
-  2    wrong usage; or a file is UNSTABLE: it changed each of the three times
-       that it was read; or a list changed while it was read
-  130  interrupted (Ctrl-C)
-  141  the reader of the output has gone; the rest was not checked
-
-Examples:
-  hashloom check SHA256SUMS
-  hashloom check --ignore-missing --quiet SHA256SUMS SHA512SUMS
-  hashloom check --algorithm ripemd160 old.list
-  hashloom check -C /mnt/copy SHA256SUMS
-  hashloom check --python venv --quiet
-  find / -name SHA256SUMS -exec hashloom check --relative-to-list {} +
-  curl -s https://example.org/SHA256SUMS | hashloom check --ignore-missing
-  hashloom check photos.par2
-  hashloom check --names .git/lfs ~/.cache/huggingface
-  hashloom check --dpkg --quiet";
+const HELP: &str = include_str!("check.txt");
 
 impl Check {
     /// How the files are read.

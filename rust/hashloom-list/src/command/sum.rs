@@ -36,7 +36,7 @@ use crate::{FORMS, Writer};
 ///
 /// Many files are hashed at once, on every core. The output is in the order of the arguments.
 #[derive(Debug, Args)]
-#[command(after_long_help = HELP, args_override_self = true, mut_arg("isa", isa::shown))]
+#[command(after_long_help = HELP.trim_end(), args_override_self = true, mut_arg("isa", isa::shown))]
 pub struct Sum {
     /// The files; with --recursive also folders; - is standard input [default: -]
     #[arg(value_name = "PATH", value_parser = any_path())]
@@ -59,16 +59,13 @@ pub struct Sum {
     ])]
     expect: Vec<String>,
 
-    #[command(flatten)]
-    filters: Filters,
+    /// Print lines in the format of the BSD programs, which name the algorithm
+    #[arg(long)]
+    tag: bool,
 
     /// Print one JSON object a line: path, path_hex if the path is not UTF-8, length, digests
     #[arg(long, conflicts_with = "tag")]
     json: bool,
-
-    /// Print lines in the format of the BSD programs, which name the algorithm
-    #[arg(long)]
-    tag: bool,
 
     /// Print digests in base64 instead of hexadecimal, as `cksum --base64` does
     #[arg(long, conflicts_with = "json")]
@@ -81,6 +78,8 @@ pub struct Sum {
     /// End lines with NUL and do not escape names
     #[arg(short, long, conflicts_with = "json")]
     zero: bool,
+    #[command(flatten)]
+    filters: Filters,
 
     /// Print only files whose digest is in LIST, whatever their names; can be given several times; - is standard input
     #[arg(long, value_name = "LIST", value_hint = ValueHint::FilePath)]
@@ -103,72 +102,7 @@ pub struct Sum {
     work: Reading,
 }
 
-const HELP: &str = "\
-What is printed:
-  <hex>  <name>            the format of sha256sum, for one algorithm
-  SHA256 (<name>) = <hex>  with --tag, and for several algorithms
-  `hashloom check` and sha256sum --check read both formats. --base64 writes the
-  digest in base64, with padding: `hashloom check` and cksum --check read such
-  lines, sha256sum does not.
-  A name with a newline, carriage return or backslash is written with \\n, \\r and
-  \\\\ in place of these characters, and a backslash before the whole line. A name
-  with other control characters is quoted for a shell on a terminal, as in
-  'a'$'\\033''b'; a file or pipe gets these bytes as they are.
-  --format writes the lines of a bag's manifest-ALGORITHM.txt, of BSD's mtree,
-  and of subresource integrity (SRI).
-  Each file is read once for all algorithms. Digests of shake128 and shake256
-  have 32 and 64 bytes; lists with other lengths are not read.
-
-Folders:
-  Links that are arguments are followed. Links in folders are skipped unless
-  --follow is given. A followed link that leads back to a folder above it is an
-  error. Everything else that is not a regular file is skipped.
-
-The output:
-  If standard output goes to a file in one of the folders, that file is left
-  out, as SUMS in `hashloom sum --recursive . > SUMS`; a line on standard error
-  says so. hashloom cannot recognise a file behind a pipe (`| tee SUMS`): write
-  that file elsewhere, or use --exclude.
-
-Which files:
-  Globs are those of .gitignore: *.log matches at any depth, /extras/ only a
-  folder in a folder named as PATH, music/** everything below music. A file
-  named as PATH is matched by its name. Standard input is always summed.
-
-Known files:
-  A LIST for --known and --unknown has any format that `hashloom check` reads.
-  Only digests of --algorithm count; with several a file is known if one of its
-  digests is. Each line takes the memory of one digest: 32 bytes for SHA-256.
-
-A digest that somebody copied:
-  --expect prints `<name>: OK (<algorithm>)` or `<name>: FAILED`, and then which
-  digest the file has. A DIGEST that names its algorithm is compared with that
-  one; without a name all algorithms with as many digits are tried in one read.
-  Of digests of several algorithms the file must have all; of those of SRI one
-  of the strongest algorithm. CRC32 counts only by its name. Two digests that
-  need not be of one file, or one that lacks a digit, are an error.
-
-Exit status:
-  0    all files were read
-  1    a file could not be read; the others are printed
-  2    wrong usage, the output cannot be written, or a file changed each of the
-       three times that it was read
-  With --expect 0 says that the file has the digest, and 1 that it has not, or
-  could not be read
-  With --known or --unknown the status is grep's: 0 if a file was printed, 1 if
-  none was, 2 also if a file could not be read or a LIST names a digest that was
-  not compared
-  130  interrupted (Ctrl-C); only whole lines are printed
-  141  the reader of the output has gone
-
-Examples:
-  hashloom sum *.iso > SHA256SUMS
-  hashloom sum --algorithm sha1,sha256 --recursive photos
-  hashloom sum --recursive photos --include '*.jpg' --exclude /drafts/
-  hashloom sum --recursive incoming --unknown archive.sha256
-  hashloom sum --expect 'SHA-256: ba7816bf…' debian.iso
-  hashloom sum --json --recursive . | jq -r 'select(.length > 1e9) | .path'
-  find . -newer stamp -type f -print0 | hashloom sum --files0-from -";
+const HELP: &str = include_str!("sum.txt");
 
 /// The forms that are written.
 fn written() -> PossibleValuesParser {

@@ -94,7 +94,8 @@ macro_rules! form {
 #[rustfmt::skip]
 pub static FORMS: &[Form] = &[
     form!("gnu", "sha256sum, b3sum, md5deep, dpkg", "<hex>  <name>",
-        "also `<hex> *<name>`, `<hex> <name>`; a backslash before the line: `\\n`, `\\r`, `\\\\` in the name",
+        "SHA256SUMS, a.iso.md5; also `<hex> *<name>`, `<hex> <name>`; a backslash before the line: `\\n`, `\\r`, \
+        `\\\\` in the name",
         "SHA256SUMS", false, 0, gnu, hex!(sha256), "  a.txt\n"),
     form!("bsd", "BSD's sha256, openssl, distinfo", "SHA256 (<name>) = <hex>",
         "also base64; any spelling of the algorithm; CRC32, CRC32C, CRC64NVME; `SIZE (<name>) = <length>`",

@@ -15,6 +15,7 @@ pub use check::of_name as folder_of;
 use clap::Subcommand;
 use hashloom::{Algorithm, Hash};
 use hashloom_files::run::{HeldBack, Meter, Options};
+use hashloom_frame::exit::STATUSES;
 use hashloom_frame::input::{Input, Kept};
 use hashloom_frame::interrupt;
 use hashloom_frame::output::{Progress, folder};
@@ -33,7 +34,7 @@ pub enum Manifest {
     Check(check::Check),
     Diff(diff::Diff),
     /// Keep a signed log of an archive's manifests, and tell an old manifest from the newest
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Log {
         #[command(subcommand)]
         command: log::Command,

@@ -19,8 +19,7 @@ use hashloom::Algorithm;
 use hashloom_files::Source;
 use hashloom_files::paths::portable;
 use hashloom_files::run::{Cancel, Options};
-use hashloom_frame::exit::EXIT_ERROR;
-use hashloom_frame::exit::EXIT_INTERRUPTED;
+use hashloom_frame::exit::{EXIT_ERROR, EXIT_INTERRUPTED, STATUSES};
 use hashloom_frame::interrupt;
 use hashloom_frame::progress::Bar;
 use hashloom_frame::text::{display, failed};
@@ -33,13 +32,13 @@ use crate::TreeError;
 pub enum Tree {
     Fsverity(fsverity::Fsverity),
     /// Make or check the root hash and hash file of a read-only block device, as veritysetup does
-    #[command(arg_required_else_help = true)]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end())]
     Dmverity {
         #[command(subcommand)]
         command: dmverity::Command,
     },
     /// Print roots of transparency logs, and make and check proofs of inclusion and consistency
-    #[command(arg_required_else_help = true, visible_alias = "ct")]
+    #[command(arg_required_else_help = true, after_long_help = STATUSES.trim_end(), visible_alias = "ct")]
     Rfc6962 {
         #[command(subcommand)]
         command: log::Command,
@@ -177,8 +176,8 @@ impl<'a> Work<'a> {
         path: &Path,
         mut hash: impl FnMut(Source, &Options) -> Result<R, TreeError>,
     ) -> Result<R, Failed> {
-        self.bar.name(&portable(path));
         let mut nreadings = 1;
+        self.bar.name(&portable(path));
         loop {
             let source = if is_stdin(path) { Source::Stdin } else { open(path)?.into() };
             match self.with(|options| hash(source, options)) {
