@@ -131,6 +131,8 @@ pub enum TorrentCommand {
 
 #[cfg(test)]
 mod tests {
+    use hashloom_standins::tips::{TABLE, below, has, rows, words_of};
+
     use super::*;
 
     fn check(command: &clap::Command) {
@@ -151,5 +153,42 @@ mod tests {
     fn help_that_is_broken_into_lines_fits_80_columns() {
         Arguments::command().debug_assert();
         check(&Arguments::whole());
+    }
+
+    /// The commands and options that tips name are there, and what they replace is not.
+    #[test]
+    fn tips_name_what_there_is() {
+        let program = Arguments::whole();
+        let find = |path: &str| path.split(' ').try_fold(&program, |command, name| command.find_subcommand(name));
+        assert_eq!(rows().count(), TABLE.lines().count());
+        for (commands, theirs, ours) in rows() {
+            for at in words_of(commands, ", ") {
+                let is_whole = matches!(at, "" | "any");
+                let command = if is_whole { &program } else { find(at).unwrap() };
+                for word in words_of(theirs, " ") {
+                    assert!(!has(command, word) && command.find_subcommand(word).is_none(), "{at}: {word} is there");
+                }
+                let options = ours.split([' ', ',', ';']).filter(|word| word.starts_with("--") && !is_whole);
+                for option in options {
+                    assert!(below(&program, "").iter().any(|(_, command)| has(command, option)), "{at}: {option}");
+                }
+            }
+            for line in ours.split('`').skip(1).step_by(2).filter_map(|part| part.strip_prefix("hashloom ")) {
+                let first = line.split(' ').next().unwrap();
+                let is_path = first.starts_with("--") || first.chars().all(|c| c.is_ascii_uppercase());
+                let inner = program.find_subcommand(first);
+                assert!(is_path || inner.is_some(), "{commands}: {line}");
+                let second = line.split(' ').nth(1).unwrap_or_default();
+                let is_group = inner.is_some_and(|inner| inner.has_subcommands());
+                assert!(!is_group || find(&format!("{first} {second}")).is_some(), "{commands}: {line}");
+            }
+        }
+    }
+
+    /// docs/checksums.md has the table of this file.
+    #[test]
+    fn the_page_has_all_tips() {
+        let page = include_str!("../../../docs/checksums.md");
+        assert!(page.contains(TABLE), "docs/checksums.md lacks the lines of tips.md");
     }
 }

@@ -15,12 +15,14 @@ use std::path::{Path, PathBuf};
 
 use hashloom_files::paths::{portable, to_path};
 use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE};
+use hashloom_frame::names;
 use hashloom_frame::output::folder;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::style;
 use hashloom_frame::text::{display, failed};
 use hashloom_list::command::found;
 use hashloom_list::{BadDigest, Parser, read_digest};
+use hashloom_standins::tips::{self, option};
 
 use self::beside::{of_files, of_folder};
 use self::kind::{Kind, by_name, kinds};
@@ -67,8 +69,8 @@ impl Plans {
 }
 
 /// The words of a command line.
-#[derive(Default)]
-struct Words {
+struct Words<'a> {
+    typed: &'a [OsString],
     /// Options, each with its values.
     options: Vec<(String, Vec<OsString>)>,
     paths: Vec<OsString>,
@@ -98,11 +100,12 @@ fn is_there(path: &OsStr) -> bool {
     path == "-" || Path::new(path).symlink_metadata().is_ok()
 }
 
-impl Words {
+impl Words<'_> {
     /// `None` if the line begins with a command.
-    fn split(words: &[OsString], program: &clap::Command) -> Option<Words> {
+    fn split<'a>(typed: &'a [OsString], program: &clap::Command) -> Option<Words<'a>> {
         let commands: Vec<_> = COMMANDS.iter().filter_map(|path| command(program, path)).collect();
-        let (mut split, mut words) = (Words::default(), words.iter());
+        let mut split = Words { typed, options: vec![], paths: vec![], requires: false };
+        let mut words = typed.iter();
         while let Some(word) = words.next() {
             let text = word.to_string_lossy();
             if text == "--" {
@@ -156,14 +159,14 @@ impl Words {
         let has = |plan: &Plan, name: &str| {
             name == "--isa" || command(program, plan.command).is_some_and(|command| option(command, name).is_some())
         };
-        for (number, plan) in plans.iter().enumerate() {
-            // An option that no command has is refused by the first one.
-            let is_for = |name: &str| {
-                let is_no_ones = number == 0 && !plans.iter().any(|plan| has(plan, name));
-                has(plan, name) || is_no_ones && !["-q", "--quiet"].contains(&name)
-            };
+        // The only word to leave out is one that asks for less.
+        let is_ones = |name: &str| ["-q", "--quiet"].contains(&name) || plans.iter().any(|plan| has(plan, name));
+        if let (Some((name, _)), Some(plan)) = (self.options.iter().find(|(name, _)| !is_ones(name)), plans.first()) {
+            return Err(tips::refused(program, self.typed, name, &plan.command.join(" ")));
+        }
+        for plan in &plans {
             let mut words: Vec<OsString> = plan.command.iter().map(Into::into).collect();
-            let options = self.options.iter().filter(|(name, _)| is_for(name));
+            let options = self.options.iter().filter(|(name, _)| has(plan, name));
             for (name, values) in options {
                 // An option stands by its long name, which says what it is.
                 let option = command(program, plan.command).and_then(|command| option(command, name));
@@ -172,8 +175,7 @@ impl Words {
                 words.extend(values.iter().skip(usize::from(long.is_some())).cloned());
             }
             words.extend(plan.words.iter().cloned());
-            let line: Vec<_> = words.iter().map(|word| quoted(&portable(Path::new(word))).into_owned()).collect();
-            let line = String::from_utf8_lossy(&line.join(&b' ')).into_owned();
+            let line = line_of(words.iter().map(Path::new));
             let why = match plan.command {
                 _ if !plan.checks => "nothing here to check against; ",
                 ["sum"] => "to compare with the digest; ",
@@ -212,13 +214,10 @@ fn command<'a>(program: &'a clap::Command, path: &[&str]) -> Option<&'a clap::Co
     path.iter().try_fold(program, |command, name| command.find_subcommand(name))
 }
 
-/// The option of a command that is written so.
-fn option<'a>(command: &'a clap::Command, name: &str) -> Option<&'a clap::Arg> {
-    let short = name.chars().nth(1).filter(|_| !name.starts_with("--"));
-    command.get_arguments().find(|arg| match short {
-        Some(short) => arg.get_short_and_visible_aliases().is_some_and(|names| names.contains(&short)),
-        None => arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&&name[2..])),
-    })
+/// Words as a shell reads them.
+fn line_of<'a>(words: impl Iterator<Item = &'a Path>) -> String {
+    let words: Vec<_> = words.map(|word| quoted(&portable(word)).into_owned()).collect();
+    String::from_utf8_lossy(&words.join(&b' ')).into_owned()
 }
 
 /// The words that give an option a path, which may begin with a dash.
@@ -264,14 +263,14 @@ fn plans(words: &[OsString], has_key: bool) -> Result<Plans, String> {
                 Ok(Plans::of(Plan { checks: true, ..plan(&["sum"], vec!["--expect".into(), text.into()], &[file]) }))
             }
             (_, Err(Some(fault))) => Err(format!("{}; as a digest: {fault}", why())),
+            (&[file], _) if names::algorithm(first).is_some() => {
+                Err(format!("{}; its {text}: `hashloom sum --algorithm {text} {}`", why(), display(file)))
+            }
             _ => Err(why()),
         };
     }
     let kinds = kinds(&paths);
-    let line = |paths: &[&Path]| {
-        let names: Vec<_> = paths.iter().map(|path| quoted(&portable(path)).into_owned()).collect();
-        format!("`hashloom {}`", String::from_utf8_lossy(&names.join(&b' ')))
-    };
+    let line = |paths: &[&Path]| format!("`hashloom {}`", line_of(paths.iter().copied()));
     let refused = |cure: &str| {
         let expected =
             "expected files of one kind, or a list, torrent, manifest or PAR2 file and then what it describes";

@@ -8,7 +8,6 @@
 mod args;
 mod door;
 mod generate;
-mod tips;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -30,7 +29,7 @@ use hashloom_maker::command as maker;
 use hashloom_manifest::command as manifest;
 use hashloom_slh::command as slh;
 use hashloom_solaris as solaris;
-use hashloom_standins as standins;
+use hashloom_standins::{self as standins, tips};
 use hashloom_stores::command as stores;
 use hashloom_torrent::command as torrent;
 use hashloom_tree::command as tree;
@@ -82,7 +81,7 @@ fn misused(words: &[OsString], mut error: clap::Error) -> Result<u8, String> {
     if error.get(ContextKind::InvalidArg).is_some_and(|arg| arg.to_string() == "--from-secret") {
         error.remove(ContextKind::InvalidValue);
     }
-    let missing = tips::add(words, &mut error);
+    let missing = tips::add(&Arguments::whole(), words, &mut error);
     for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
         // clap prints what was typed as it is, also characters that a terminal obeys.
         let typed = error.get(kind).map(ToString::to_string).unwrap_or_default();
@@ -98,7 +97,7 @@ fn misused(words: &[OsString], mut error: clap::Error) -> Result<u8, String> {
     let text = error.render();
     let text = if console::colors_enabled_stderr() { text.ansi().to_string() } else { text.to_string() };
     let text = text.replacen("error:", "hashloom:", 1);
-    let is_first = tips::command_of(words).is_empty();
+    let is_first = tips::command_of(&Arguments::whole(), words).is_empty();
     let neither = if is_first { "neither a file here nor a command:" } else { "there is no such subcommand:" };
     let text = text.replacen("unrecognized subcommand", neither, 1);
     let _ = write!(io::stderr(), "{text}");

@@ -112,6 +112,11 @@ impl TypedValueParser for Name {
     }
 }
 
+/// The algorithm of this name.
+pub fn algorithm(name: impl AsRef<OsStr>) -> Option<Algorithm> {
+    ANY.parse_ref(&Command::new("hashloom"), None, name.as_ref()).ok()
+}
+
 /// Accepts the empty name too: it is a file that cannot be opened, but clap would call it misuse.
 pub fn any_path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)

@@ -18,6 +18,7 @@ mod options;
 mod shasum;
 mod sums;
 
+pub mod tips;
 use hashloom_list::command::format::Format;
 use hashloom_list::command::front::End;
 use hashloom_list::command::summing::{Item, Summer};

@@ -276,7 +276,10 @@ fn what_is_refused() {
         (&["write", "tree", "-o", "n"], "n.partial: expected a state that begins with"),
         (&["write", "tree", "--update", "other"], "other: line 1: this is not a manifest"),
         (&["check", "other", "tree"], "other: line 1: this is not a manifest"),
-        (&["check", "tree", "tree"], "tree: expected a manifest, found something that is not a file"),
+        (
+            &["check", "tree", "tree"],
+            "tree: expected a manifest, found a folder; `hashloom manifest write DIR` records one",
+        ),
         (&["check", "m", "missing"], "missing: No such file"),
         (&["check", "m", "tree", "--resume", "other"], "--resume: other: expected a state that begins with"),
         (&["check", "m", "tree", "--resume", "./m"], "--resume: ./m is the manifest"),

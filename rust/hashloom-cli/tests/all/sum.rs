@@ -367,6 +367,47 @@ fn a_command_without_its_first_word_and_other_programs_names_are_tips() {
     }
 }
 
+/// What people type who know other programs, or forget a word: each message has the right line.
+#[test]
+fn wrong_lines_name_the_right_ones() {
+    let folder = folder(&["a"]);
+    fs::create_dir(folder.path().join("d")).unwrap();
+    let cases = [
+        ("-c a", "hashloom's for -c: `hashloom check LIST`"),
+        ("--md5 a", "hashloom's for --md5: `hashloom sum --algorithm md5`"),
+        ("a -sha256", "'-sha256' found\n\n  tip: hashloom's for --sha256: `hashloom sum --algorithm sha256`"),
+        ("sum -Algorithm md5 a", "it is written --algorithm"),
+        ("sum -a 256 a", "similar value exists: 'sha256'"),
+        ("sum -a sha3 a", "'sha3-224', 'sha3-256'"),
+        ("sum -a crc32 a", "`hashloom check FILE.sfv`"),
+        ("sha3 a", "'sum --algorithm sha3-256'"),
+        ("certutil -hashfile a SHA256", "`hashloom sum --algorithm NAME FILE`"),
+        ("Get-FileHash a", "`hashloom sum --algorithm NAME FILE`"),
+        ("a sha1", "its sha1: `hashloom sum --algorithm sha1 a`"),
+        ("a --only x", "--only is an option of `hashloom check`, behind the command"),
+        ("check --require a", "an option of `hashloom FILE`"),
+        ("--json check a", "options stand behind the command: `hashloom check --json`"),
+        ("torrent -o x create a", "options stand behind the command: `hashloom torrent create -o`"),
+        ("torrent -v", "-v of `hashloom torrent create`: leave it out"),
+        ("torrent --verify a", "hashloom's for --verify: `hashloom torrent verify`"),
+        ("torrent verify d a.torrent", "d: the torrent comes first: hashloom torrent verify a.torrent d"),
+        ("manifest --md5 d", "`hashloom manifest write --algorithm md5`"),
+        ("manifest write d out", "--output FILE"),
+        ("tree -r d", "first comes what to do: fsverity, dmverity,"),
+        ("tree a", "`hashloom tree fsverity FILE`"),
+        ("generate bash", "`hashloom generate completions SHELL`"),
+    ];
+    for (line, part) in cases {
+        let words: Vec<_> = line.split(' ').collect();
+        run(folder.path(), &words).refused(part);
+    }
+    run(folder.path(), &["sum", "md5", "a"]).ends(1).says("an algorithm is named so: --algorithm md5");
+    // clap's way of a file that begins with a dash is told only where there is one.
+    assert!(!stderr(&run(folder.path(), &["sum", "-y"])).contains("as a value"));
+    fs::write(folder.path().join("-y"), "").unwrap();
+    run(folder.path(), &["sum", "-y"]).refused("to pass '-y' as a value, use '-- -y'");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn interrupted_there_are_whole_lines_only() {

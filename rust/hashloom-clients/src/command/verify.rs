@@ -182,6 +182,10 @@ Examples:
 /// Returns the exit status.
 pub fn run(arguments: &Verify) -> Result<u8, String> {
     let (torrents, given) = arguments.torrents_and_path();
+    if let ([content, torrent], true) = (torrents, torrents[0].is_dir()) {
+        let (content, torrent) = (display(content), display(torrent));
+        return Err(format!("{content}: the torrent comes first: hashloom torrent verify {torrent} {content}"));
+    }
     if torrents.len() > 1 && arguments.bitfield.is_some() {
         return Err("--bitfield takes one torrent: its FILE has no place for more".into());
     }

@@ -3,7 +3,7 @@
 //! `hashloom sum`.
 
 use std::fs::Metadata;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,14 +15,13 @@ use hashloom_files::paths::{portable, to_path};
 use hashloom_files::walk::{Filter, Order, Walk, WalkError};
 use hashloom_frame::filters::Filters;
 use hashloom_frame::input::{or_stdin, say_stdin};
-use hashloom_frame::isa;
-use hashloom_frame::names;
-use hashloom_frame::names::any_path;
+use hashloom_frame::names::{self, any_path};
 use hashloom_frame::output::{Identity, stamp_of_stdout};
 use hashloom_frame::progress::Bar;
 use hashloom_frame::quote::quoted;
 use hashloom_frame::text::{display, reason};
 use hashloom_frame::work::Reading;
+use hashloom_frame::{isa, style};
 
 use super::expect;
 use super::format::Format;
@@ -78,6 +77,7 @@ pub struct Sum {
     /// End lines with NUL and do not escape names
     #[arg(short, long, conflicts_with = "json")]
     zero: bool,
+
     #[command(flatten)]
     filters: Filters,
 
@@ -161,6 +161,10 @@ pub fn run(arguments: &Sum) -> Result<u8, String> {
         None => or_stdin(&arguments.paths),
     };
     say_stdin(&paths);
+    let mut missing = paths.iter().filter(|path| path.symlink_metadata().is_err());
+    if let Some(algorithm) = missing.find_map(names::algorithm) {
+        let _ = writeln!(io::stderr(), "{} an algorithm is named so: --algorithm {algorithm}", style::note());
+    }
     let wanted = Wanted {
         paths: paths.clone(),
         files0_from: arguments.files0_from.clone(),

@@ -91,7 +91,10 @@ fn open(
         None => Kept::open(path, read),
     };
     let (kept, totals) = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::IsADirectory => failed(&"expected a manifest, found something that is not a file"),
+        io::ErrorKind::IsADirectory => failed(
+            &"expected a manifest, found a folder; `hashloom manifest write DIR` records one, `hashloom manifest check \
+                MANIFEST DIR` compares",
+        ),
         _ => failed(&reason(&error)),
     })?;
     bar.finish();
