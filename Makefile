@@ -17,6 +17,10 @@ ROOT = $(DESTDIR)$(PREFIX)
 LINKS = $(ROOT)/libexec/hashloom
 # The folder of the prefix in which zsh looks for completions.
 ZSH_FUNCTIONS := share/zsh/site-functions
+# The folder in which fish does: that of its own prefix. A distribution's fish in /usr reads nothing below /usr/local
+# unless the desktop sets XDG_DATA_DIRS, but what the administrator puts into /etc.
+OWN_FISH := $(filter-out Linux/usr/local,$(shell uname)$(PREFIX))
+FISH_COMPLETIONS := $(if $(OWN_FISH),$(PREFIX)/share/fish/vendor_completions.d,/etc/fish/completions)
 
 .PHONY: help build share demo demo-python check test test-more test-all cross dist bench bench-kernels bench-peers
 .PHONY: bench-slh bench-never bench-compilers bench-torrents bench-sums bench-trees bench-disks adopters fuzz mutants
@@ -262,7 +266,7 @@ install:
 	install -m 644 $(SHARE)/man/man1/*.1 '$(ROOT)/share/man/man1'
 	install -D -m 644 $(SHARE)/completions/bash '$(ROOT)/share/bash-completion/completions/hashloom'
 	install -D -m 644 $(SHARE)/completions/zsh '$(ROOT)/$(ZSH_FUNCTIONS)/_hashloom'
-	install -D -m 644 $(SHARE)/completions/fish '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
+	install -D -m 644 $(SHARE)/completions/fish '$(DESTDIR)$(FISH_COMPLETIONS)/hashloom.fish'
 
 # In a folder of their own, so that they hide no other command. To use them, put the folder first into PATH; man(1) then
 # finds their pages by itself.
@@ -277,11 +281,12 @@ install-links: install
 uninstall:
 	rm -f '$(ROOT)/bin/hashloom' '$(ROOT)/share/man/man1/hashloom.1' '$(ROOT)'/share/man/man1/hashloom-*.1
 	rm -f '$(ROOT)/share/bash-completion/completions/hashloom' '$(ROOT)/$(ZSH_FUNCTIONS)/_hashloom'
-	rm -f '$(ROOT)/share/fish/vendor_completions.d/hashloom.fish'
+	rm -f '$(DESTDIR)$(FISH_COMPLETIONS)/hashloom.fish'
 	for name in $(STAND_INS); do rm -f '$(LINKS)'/$$name '$(LINKS)'/man/man1/$$name.1; done
 	@cd '$(ROOT)' 2>/dev/null || exit 0; rmdir -p libexec/hashloom/man/man1 2>/dev/null; \
 	for folder in man/man1 bash-completion/completions $(ZSH_FUNCTIONS:share/%=%) fish/vendor_completions.d; do \
 	    (cd share && rmdir -p $$folder) 2>/dev/null; done; \
+	(cd '$(DESTDIR)/etc' && rmdir -p fish/completions) 2>/dev/null; \
 	case '$(PREFIX)' in /usr|/usr/local) ;; *) rmdir bin share 2>/dev/null ;; esac; true
 
 clean:

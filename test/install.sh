@@ -107,6 +107,7 @@ if have man; then
     [ "$found" = "$folder/root/usr/share/man/man1/hashloom-torrent-verify.1" ] || fail "man finds $found"
 fi
 
+printf abc >"$folder/abc"
 if have bash; then
     completed=$(bash --norc -c '
         set -eu
@@ -115,6 +116,16 @@ if have bash; then
         _hashloom hashloom ver torrent 2>/dev/null
         echo "${COMPREPLY[@]}"' - "$folder/root/usr/share/bash-completion/completions/hashloom")
     [ "$completed" = verify ] || fail "bash completes: $completed"
+    # Files as the first word, names behind a comma, options of the programs that it stands in for.
+    completed=$(cd "$folder" && bash --norc -c '
+        source "$1"
+        for line in "hashloom ab" "hashloom sum -a sha256,md" "hashloom sha256sum --ch"; do
+            read -ra COMP_WORDS <<<"$line"
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
+            _hashloom hashloom "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" 2>/dev/null
+            echo "${COMPREPLY[@]}"
+        done' - "$folder/root/usr/share/bash-completion/completions/hashloom")
+    [ "$completed" = $'abc\nsha256,md5\n--check' ] || fail "bash completes: $completed"
 fi
 if have zsh; then
     completed=$(timeout 60 zsh -f -c '
@@ -124,16 +135,25 @@ if have zsh; then
         zpty -r shell output "*ready*"
         zpty -w -n shell "hashloom torrent ver"$'"'\\t'"'" --li"$'"'\\t'"'
         zpty -r shell output "*--libtorrent*"
-        print -r -- "$output"' - "$folder/root/usr/share/zsh/site-functions") || true
-    [[ $completed = *torrent\ verify*--libtorrent* ]] || fail "zsh completes: $completed"
+        print -r -- "$output"
+        zpty -w -n shell $'"'\\C-u'"'"hashloom $2/ab"$'"'\\t'"'
+        zpty -r shell output "*abc*"
+        print -r -- "$output"
+        zpty -w -n shell $'"'\\C-u'"'"hashloom sum -a sha256,md"$'"'\\t'"'"; hashloom sha256sum --ch"$'"'\\t'"'
+        zpty -r shell output "*sha256sum --check*"
+        print -r -- "$output"' - "$folder/root/usr/share/zsh/site-functions" "$folder") || true
+    [[ $completed = *torrent\ verify*--libtorrent*abc*sha256,md5*--check* ]] || fail "zsh completes: $completed"
 fi
 if have fish; then
     completed=$(fish --no-config -c 'source $argv[1]; complete -C "hashloom torrent ver"' \
         "$folder/root/usr/share/fish/vendor_completions.d/hashloom.fish")
     [[ $completed = verify* ]] || fail "fish completes: $completed"
+    completed=$(cd "$folder" && fish --no-config -c 'source $argv[1]; complete -C "hashloom ab"
+        complete -C "hashloom sum -a sha256,md"; complete -C "hashloom sha256sum --ch"' \
+        "$folder/root/usr/share/fish/vendor_completions.d/hashloom.fish")
+    [[ $completed = abc*$'\n'sha256,md5*$'\n'--check* ]] || fail "fish completes: $completed"
 fi
 
-printf abc >"$folder/abc"
 for name in $stand_ins; do
     "$folder/root/usr/libexec/hashloom/$name" --help >"$folder/help" || fail "$name --help: exit status $?"
     grep -q "$name" "$folder/help" || fail "$name --help does not name it"
@@ -151,6 +171,11 @@ printf 'usr/bin/other 644\nusr/share/man/man1/other.1 644\n' | diff - <(files) |
 empty=$(find "$folder/root" -type d -empty)
 [ -z "$empty" ] || fail "uninstall leaves empty folders: $empty"
 rm "$folder/root/usr/bin/other" "$folder/root/usr/share/man/man1/other.1"
-make --silent install-links uninstall "DESTDIR=$folder/root" PREFIX=/home/own >"$folder/log"
+make --silent install-links uninstall "${from[@]}" "DESTDIR=$folder/root" PREFIX=/home/own >"$folder/log"
 [ -z "$(ls "$folder/root/home/own")" ] || fail "uninstall leaves folders: $(find "$folder/root/home/own")"
+# A distribution's fish reads nothing below /usr/local.
+make --silent install "${from[@]}" "DESTDIR=$folder/root" PREFIX=/usr/local >"$folder/log"
+[ "$(uname)" != Linux ] || [ -f "$folder/root/etc/fish/completions/hashloom.fish" ] || fail "fish of /usr finds nothing"
+make --silent uninstall "DESTDIR=$folder/root" PREFIX=/usr/local >"$folder/log"
+[ -z "$(files)" ] || fail "uninstall from /usr/local leaves: $(files)"
 echo "installed, completed, called and removed: $(wc -w <<<"$stand_ins") links, ${#all_pages[@]} manual pages"

@@ -68,6 +68,8 @@ Examples:
   hashloom generate man ~/.local/share/man/man1
   hashloom generate completions bash > /etc/bash_completion.d/hashloom
   hashloom generate completions zsh > ~/.zfunc/_hashloom
+  cd ~/.config/fish/completions
+  hashloom generate completions fish > hashloom.fish
   hashloom generate completions powershell >> $PROFILE";
 
 /// Writes what `program` is asked for, the command line of hashloom. Returns the exit status.
@@ -83,16 +85,13 @@ pub fn run(arguments: &Generate, mut program: Command) -> Result<u8, String> {
             }
         }
         What::Completions { shell } => {
+            // `hashloom sha256sum` is a program too.
+            let sums = hashloom_standins::names().filter(|name| name.ends_with("sum"));
+            program = program.subcommands(sums.map(|name| hashloom_standins::command(name, true)));
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut program, "hashloom", &mut script);
-            let mut script = String::from_utf8(script).map_err(|error| error.to_string())?;
-            match shell {
-                Shell::Bash => offer_files(&mut script, &program, "hashloom"),
-                // Behind two colons zsh sees the files alone, and completes no option after the first one.
-                Shell::Zsh => script = script.replace("'*::", "'*:"),
-                _ => {}
-            }
-            output::print(|out| out.write_all(script.as_bytes()))?;
+            let script = String::from_utf8(script).map_err(|error| error.to_string())?;
+            output::print(|out| out.write_all(adapted(script, *shell, &program).as_bytes()))?;
         }
         What::Signature { file, sign } => {
             let signer = Signer::open(sign)?;
@@ -101,6 +100,63 @@ pub fn run(arguments: &Generate, mut program: Command) -> Result<u8, String> {
         }
     }
     Ok(0)
+}
+
+/// Adds what clap_complete leaves out: files as the first word, and names of algorithms behind a comma.
+fn adapted(mut script: String, shell: Shell, program: &Command) -> String {
+    match shell {
+        Shell::Bash => {
+            offer_files(&mut script, program, "hashloom");
+            let own = "COMPREPLY=( $(compgen -W \"${opts}\" -- \"${cur}\") )";
+            let (before, whole) = script.split_at(script.find(" hashloom)\n").unwrap_or(0));
+            let files = "local IFS=$'\\n'; COMPREPLY+=( $(compgen -f -- \"${cur}\") ); compopt -o filenames";
+            // Behind the first word bash offers files itself.
+            let mut parts = whole.splitn(3, own);
+            let mut part = || parts.next().unwrap_or_default();
+            script = format!("{before}{}{own}; {files}{}COMPREPLY=(){}", part(), part(), part());
+            edit(&mut script, "compgen -W \"sha1 ", "\" -- \"${cur}\"", |names| {
+                format!("compgen -P \"${{cur%\"${{cur##*,}}\"}}\" -W \"sha1 {names}\" -- \"${{cur##*,}}\"")
+            });
+        }
+        Shell::Zsh => {
+            // Behind two colons zsh sees the files alone, and completes no option after the first one.
+            script = script.replace("'*::", "'*:");
+            edit(&mut script, ":NAME[,NAME]:(", ")", |names| format!(":NAME[,NAME]:_values -s , algorithm {names}"));
+            let commands = "_describe -t commands 'hashloom commands' commands \"$@\"";
+            script =
+                script.replace(commands, &format!("local ret=1; {commands} && ret=0; _files && ret=0; return ret"));
+            // Behind a file come files.
+            let end = "        esac\n    ;;\nesac\n}\n";
+            script = script.replacen(end, &format!("(*)\n_files\nret=0\n;;\n{end}"), 1);
+        }
+        Shell::Fish => {
+            edit(&mut script, " -r -f -a \"sha1\\t''\n", "\"", |names| {
+                let names = names.replace("\\t''\n", " ").replace("\\t''", "");
+                format!(" -r -f -a \"(__hashloom_list sha1 {names})\"")
+            });
+            script += "complete -c hashloom -n __fish_hashloom_needs_command -F\n\n\
+                # Names behind those that are typed, separated by commas.\n\
+                function __hashloom_list\n    \
+                set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))\n    \
+                printf '%s\\n' (string replace -r -- '[^,]*$' '' \"$typed\")$argv\n\
+                end\n";
+        }
+        _ => {}
+    }
+    script
+}
+
+/// Replaces each part from `from` to `to` by what `new` makes of the text between them.
+fn edit(script: &mut String, from: &str, to: &str, new: impl Fn(&str) -> String) {
+    let mut parts = script.split(from).map(ToOwned::to_owned);
+    let mut edited = parts.next().unwrap_or_default();
+    for part in parts {
+        match part.split_once(to) {
+            Some((text, rest)) => edited = edited + &new(text) + rest,
+            None => edited = edited + from + &part,
+        }
+    }
+    *script = edited;
 }
 
 /// Changes the completions for bash: a command whose arguments are files offers files first. clap_complete offers the
@@ -123,7 +179,7 @@ fn offer_files(script: &mut String, command: &Command, label: &str) {
 
 /// The programs that the binary can be called as.
 fn stand_in_programs() -> Vec<Command> {
-    let sums = hashloom_standins::helps().map(|(program, help)| page::command_of_help(program, &help));
+    let sums = hashloom_standins::names().map(|name| hashloom_standins::command(name, false));
     [solaris::digest::command(), solaris::mac::command()].into_iter().chain(sums).collect()
 }
 

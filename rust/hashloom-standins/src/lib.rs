@@ -13,15 +13,17 @@ mod bsd;
 mod check;
 mod coreutils;
 mod dialect;
+mod help;
 mod modes;
 mod options;
 mod shasum;
 mod sums;
-
 pub mod tips;
+
 use hashloom_list::command::format::Format;
 use hashloom_list::command::front::End;
 use hashloom_list::command::summing::{Item, Summer};
+pub use help::command;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 
@@ -73,11 +75,6 @@ const PROGRAMS: [(&str, Family); 20] = [
 /// Returns the names of all programs.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PROGRAMS.iter().map(|(name, _)| *name)
-}
-
-/// Returns the text of `--help` of each program. The manual pages are made of it too.
-pub fn helps() -> impl Iterator<Item = (&'static str, String)> {
-    PROGRAMS.iter().map(|(name, family)| (*name, family.help(name)))
 }
 
 /// The things that a program needs for its work.

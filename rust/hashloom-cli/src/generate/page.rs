@@ -101,28 +101,6 @@ fn with_values(arg: Arg) -> Arg {
     arg.long_help(help).hide_possible_values(true)
 }
 
-/// Makes a command, for its page, of the help text of a program whose options clap does not parse. The text has a
-/// usage, a line that says what the program does, paragraphs, and lists of options; a list may have a title.
-pub fn command_of_help(program: &'static str, help: &str) -> Command {
-    let (usage, rest) = help.split_once('\n').unwrap_or((help, ""));
-    let (about, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-    let mut options = String::from("Options:");
-    let mut notes = Vec::new();
-    for block in rest.trim_matches('\n').split("\n\n") {
-        // Move long options to the column of the short ones.
-        let block = block.replace("      --", "  --");
-        if block.starts_with(' ') {
-            options = options + "\n" + &block;
-        } else {
-            notes.push(block);
-        }
-    }
-    // Keep clap from adding options of its own.
-    let command = Command::new(program).about(about.trim_end_matches('.').to_owned()).disable_help_flag(true);
-    let usage = usage.trim_start_matches("Usage: ").to_owned();
-    command.override_usage(usage).after_long_help(options + "\n\n" + &notes.join("\n\n"))
-}
-
 /// Returns the subcommands that have a page.
 pub fn subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
