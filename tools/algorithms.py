@@ -261,18 +261,18 @@ def rust_rows():
 
 
 def md_openssl():
-    yield "| digest | names | object identifier |"
-    yield "|---|---|---|"
-    for a in ALGORITHMS:
-        names = [name for name in a.openssl if name and not re.fullmatch(r"[\d.]+", name)]
-        if names:
-            number = "".join(name for name in a.openssl if name not in names)
-            yield f"| {a.title} | {', '.join(names)} | {number} |"
+    yield from wrapped((f"`{a.openssl[0]}`" for a in ALGORITHMS if a.openssl[0]), last=".")
 
 
 def md_pkcs11():
     mechanisms = ", ".join(f"`CKM_{a.pkcs11}`" for a in ALGORITHMS if a.pkcs11)
-    yield from textwrap.wrap(mechanisms + ".", 120, break_long_words=False, break_on_hyphens=False)
+    yield from wrapped([mechanisms], last=".")
+
+
+def wrapped(texts, first="", rest="", last="", width=120):
+    """A list of words with commas between, as lines."""
+    return textwrap.wrap(", ".join(texts) + last, width, initial_indent=first, subsequent_indent=rest,
+                         break_long_words=False, break_on_hyphens=False)
 
 
 def gpu_bodies():
@@ -538,8 +538,7 @@ WRITERS = {
     "rust/hashloom-solaris/src/lib.rs": [rust_solaris],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
-    "docs/openssl.md": [md_openssl],
-    "docs/pkcs11.md": [md_pkcs11],
+    "docs/drop-ins.md": [md_openssl, md_pkcs11],
     "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
     "go/internal/core/alg.go": [go_constants, go_rows],
     "go/internal/core/sha1dc.go": [go_sha1dc_vectors, go_sha1dc_differences, go_sha1dc_conditions],
