@@ -6,8 +6,9 @@ of the crates that an example uses each public type and free function.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [--quick | FILE...]
 
-Each file gets a fresh copy of the repository's files and one shell (bash), with the program first in PATH and as
-target/release/hashloom. These are the blocks of a file:
+Each file gets one shell (bash), with the program first in PATH, in an empty folder: whoever installed a package has no
+more. README.md and docs/c.md get a copy of the repository's files, with the program as target/release/hashloom too.
+These are the blocks of a file:
 
     ```sh               commands; every exit status must be 0
     ```text, ```json    directly after commands: what they print, to standard output and standard error
@@ -28,6 +29,7 @@ meaning:
     <!-- exit status: 1 -->    that is the last command's exit status
     <!-- needs: fsverity -->   without this program the block is named as SKIPPED; with --require that is a failure
     <!-- not run: reason -->   the block is only counted, and its reason printed
+    <!-- files: film.iso -->   stands for a file of the reader's own, which the test makes in the folder: a row of OWN
 
 --write replaces outputs that differ. --quick: without docs/c.md, whose commands compile the library.
 """
@@ -48,8 +50,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
 LINKED = ("*.md", "docs/decisions/*.md", "docs/reports/*.md",
-          "bench/results/*.md", "*/README.md", "test/proof/README.md")
-NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
+          "bench/results/*.md", "*/README.md", "test/proof/README.md", "vectors/rows/README.md")
+IN_CLONE = ("README.md", "docs/c.md")
+NOTE = re.compile(r"<!-- (exit status|needs|not run|files): (.+) -->")
 RUST_FENCE = re.compile(r"^[ /!]*```(\w*)\n(.*?)^[ /!]*```$", re.M | re.S)
 # Modules that other programs seldom need, or not at all: what crates share, and the calls of C.
 ENGINE = ("ffi", "lanes", "merkle", "pieces", "pool", "read")
@@ -288,6 +291,31 @@ def copy_repository(to):
             shutil.copy(ROOT / name, to / name, follow_symlinks=False)
 
 
+# What the reader's own files have in them. A folder is named by its first part.
+OWN = {
+    "film.iso": b"".join(b"%d\n" % number for number in range(60_000)),
+    "photos/beach.jpg": b"1", "photos/dunes.jpg": b"22", "photos/2025/snow.jpg": b"333",
+    **{name: (ROOT / "vectors/minisign" / name).read_bytes() for name in ("minisign.key", "minisign.pub")},
+}
+
+
+def make_own_files(folder, blocks, program):
+    """Makes the files that the blocks of a page name, all of one time. film.torrent is of film.iso, by version 1."""
+    wanted = {name for block in blocks for name in block.notes.get("files", "").split()}
+    for path, content in OWN.items():
+        if path in wanted or path.split("/")[0] in wanted or path == "film.iso" and "film.torrent" in wanted:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+            (folder / path).chmod(0o600)
+            os.utime(folder / path, (1767225600, 1767225600))
+    if "film.torrent" in wanted:
+        line = [program, *"torrent create --quiet --v1 film.iso -o film.torrent".split()]
+        subprocess.run(line, cwd=folder, check=True)
+    for name in wanted:
+        if not (folder / name).exists():
+            fail(blocks[0].name, f"{name} is no file that test/docs.py makes")
+
+
 def check_file(path, program, shared):
     """Returns the numbers of blocks of commands, of commands, and of other blocks that passed or failed."""
     text, crates = (ROOT / path).read_text(), ""
@@ -298,12 +326,15 @@ def check_file(path, program, shared):
     commands, fragments, go, units, nother = [], [], [], [], 0
     with tempfile.TemporaryDirectory(prefix="hashloom-docs-") as work:
         work = pathlib.Path(work)
-        copy, docs, bin, home = (work / name for name in ("hashloom", "docs", "bin", "home"))
-        for folder in (copy, docs, bin, home, copy / "target/release"):
+        copy, docs, bin, home = (work / name for name in ("here", "docs", "bin", "home"))
+        for folder in (copy, docs, bin, home):
             folder.mkdir(parents=True)
-        copy_repository(copy)
-        for place in (bin, copy / "target/release"):
-            os.symlink(program, place / "hashloom")
+        os.symlink(program, bin / "hashloom")
+        if path in IN_CLONE:
+            copy_repository(copy)
+            (copy / "target/release").mkdir(parents=True)
+            os.symlink(program, copy / "target/release/hashloom")
+        make_own_files(copy, blocks, program)
         for block in blocks:
             missing = [tool for tool in block.notes.get("needs", "").split() if not shutil.which(tool)]
             if "not run" in block.notes:
