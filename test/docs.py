@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the commands and the C and Go examples of README.md and docs/*.md as printed, and compares what they print.
-Of other documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links, and of the documentation comments
-of the crates that an example uses each public type and free function.
+Objects of --json must be valid by docs/hashloom.schema.json, which must be what tools/json_schema.py writes. Of other
+documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links, and of the documentation comments of the
+crates that an example uses each public type and free function.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [--quick | FILE...]
 
@@ -36,6 +37,7 @@ meaning:
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -47,6 +49,8 @@ import tempfile
 import checks  # noqa: F401: the locale
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import json_schema  # noqa: E402: the path
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
 LINKED = ("*.md", "docs/decisions/*.md", "docs/reports/*.md",
@@ -150,6 +154,22 @@ def check_output(block, found):
         fail(block.where(), f"expected\n{expected}found\n{found}")
 
 
+def check_json(block, found):
+    """Each object that commands print must be valid by docs/hashloom.schema.json, as one of these commands."""
+    definitions = json.loads(json_schema.PATH.read_text())["$defs"]
+    text = block.text()
+    objects = [schema for name, schema in definitions.items() if f"hashloom {name} " in text]
+    for line in found.splitlines():
+        if line.startswith("{") and objects:
+            value = json.loads(line)
+            for why in json_schema.faults({"anyOf": objects}, value):
+                fail(block.where(), f"not as docs/hashloom.schema.json says: {why}: {line}")
+            if not list(json_schema.faults({"anyOf": objects}, value | {"another": 1})):
+                fail(block.where(), "tools/json_schema.py finds no fault in a field that the schema lacks")
+        elif line.startswith("{") and block.output and block.output.language == "json":
+            fail(block.where(), f"docs/hashloom.schema.json has no command of {line}")
+
+
 def check_commands(block, docs, number):
     stem = docs / f"{number:03}.sh"
     if not pathlib.Path(f"{stem}.statuses").exists():
@@ -161,6 +181,7 @@ def check_commands(block, docs, number):
     if statuses != expected:
         return fail(block.where(), f"exit status {statuses or 0}, expected {expected or 0}\n{found}")
     check_output(block, found)
+    check_json(block, found)
 
 
 def library(folder, include):
@@ -254,15 +275,6 @@ def check_units(blocks, program):
                 fail(block.where(), verified.stderr)
             elif verified.returncode:
                 not_run.append((block.where(), f"systemd-analyze: {verified.stderr.strip()}"))
-
-
-def check_keys(blocks, text):
-    """Each key of a printed JSON object must be explained: it must stand somewhere in the file, in backticks."""
-    explained = set(re.findall(r"`…?(?:[\w-]+(?:\[\])?\.)*(?:[\w-]+\[\]\.)*([\w-]+)`", text))
-    for block in blocks:
-        if block.output and block.output.language == "json":
-            for key in sorted(set(re.findall(r'"([\w-]+)":', block.output.text())) - explained):
-                fail(block.output.where(), f"the key {key} is not explained in the file")
 
 
 def anchors(text):
@@ -373,8 +385,6 @@ def check_file(path, program, shared):
         check_fragments(fragments, shared)
     check_go(go)
     check_units(units, program)
-    if path == "docs/json.md":
-        check_keys(blocks, text)
     # A line that goes on from the one before, and a comment, is no command.
     text = "".join(block.text() for block in commands).replace("\\\n", "")
     ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
@@ -435,6 +445,8 @@ def main():
         check_links(name, (ROOT / name).read_text())
     if not wanted:
         check_examples_of_crates()
+    if json_schema.PATH.read_text() != json_schema.text():
+        fail("docs/hashloom.schema.json", "not as the structs say: run tools/json_schema.py")
     totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as shared:
         for name in names:
