@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs the commands and the C and Go examples of README.md and docs/*.md as printed, and compares what they print.
-Of other documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links, and of the documentation comments
-of the crates that an example uses each public type and free function.
+Objects of --json must be valid by docs/hashloom.schema.json, which must be what tools/json_schema.py writes. Of other
+documents (ARCHITECTURE.md, docs/decisions and so on) it checks the links, and of the documentation comments of the
+crates that an example uses each public type and free function.
 
     python3 test/docs.py path/to/hashloom [--require] [--write] [--quick | FILE...]
 
-Each file gets a fresh copy of the repository's files and one shell (bash), with the program first in PATH and as
-target/release/hashloom. These are the blocks of a file:
+Each file gets one shell (bash), with the program first in PATH, in an empty folder: whoever installed a package has no
+more. README.md and docs/c.md get a copy of the repository's files, with the program as target/release/hashloom too.
+These are the blocks of a file:
 
     ```sh               commands; every exit status must be 0
     ```text, ```json    directly after commands: what they print, to standard output and standard error
@@ -28,12 +30,14 @@ meaning:
     <!-- exit status: 1 -->    that is the last command's exit status
     <!-- needs: fsverity -->   without this program the block is named as SKIPPED; with --require that is a failure
     <!-- not run: reason -->   the block is only counted, and its reason printed
+    <!-- files: film.iso -->   stands for a file of the reader's own, which the test makes in the folder: a row of OWN
 
 --write replaces outputs that differ. --quick: without docs/c.md, whose commands compile the library.
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -45,11 +49,14 @@ import tempfile
 import checks  # noqa: F401: the locale
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import json_schema  # noqa: E402: the path
 OUTPUTS, SHOWN = ("text", "json"), ("toml", "cmake")
 RUN = ("README.md", "docs/*.md")
 LINKED = ("*.md", "docs/decisions/*.md", "docs/reports/*.md",
-          "bench/results/*.md", "*/README.md", "test/proof/README.md")
-NOTE = re.compile(r"<!-- (exit status|needs|not run): (.+) -->")
+          "bench/results/*.md", "*/README.md", "test/proof/README.md", "vectors/rows/README.md")
+IN_CLONE = ("README.md", "docs/c.md")
+NOTE = re.compile(r"<!-- (exit status|needs|not run|files): (.+) -->")
 RUST_FENCE = re.compile(r"^[ /!]*```(\w*)\n(.*?)^[ /!]*```$", re.M | re.S)
 # Modules that other programs seldom need, or not at all: what crates share, and the calls of C.
 ENGINE = ("ffi", "lanes", "merkle", "pieces", "pool", "read")
@@ -147,6 +154,22 @@ def check_output(block, found):
         fail(block.where(), f"expected\n{expected}found\n{found}")
 
 
+def check_json(block, found):
+    """Each object that commands print must be valid by docs/hashloom.schema.json, as one of these commands."""
+    definitions = json.loads(json_schema.PATH.read_text())["$defs"]
+    text = block.text()
+    objects = [schema for name, schema in definitions.items() if f"hashloom {name} " in text]
+    for line in found.splitlines():
+        if line.startswith("{") and objects:
+            value = json.loads(line)
+            for why in json_schema.faults({"anyOf": objects}, value):
+                fail(block.where(), f"not as docs/hashloom.schema.json says: {why}: {line}")
+            if not list(json_schema.faults({"anyOf": objects}, value | {"another": 1})):
+                fail(block.where(), "tools/json_schema.py finds no fault in a field that the schema lacks")
+        elif line.startswith("{") and block.output and block.output.language == "json":
+            fail(block.where(), f"docs/hashloom.schema.json has no command of {line}")
+
+
 def check_commands(block, docs, number):
     stem = docs / f"{number:03}.sh"
     if not pathlib.Path(f"{stem}.statuses").exists():
@@ -158,6 +181,7 @@ def check_commands(block, docs, number):
     if statuses != expected:
         return fail(block.where(), f"exit status {statuses or 0}, expected {expected or 0}\n{found}")
     check_output(block, found)
+    check_json(block, found)
 
 
 def library(folder, include):
@@ -253,15 +277,6 @@ def check_units(blocks, program):
                 not_run.append((block.where(), f"systemd-analyze: {verified.stderr.strip()}"))
 
 
-def check_keys(blocks, text):
-    """Each key of a printed JSON object must be explained: it must stand somewhere in the file, in backticks."""
-    explained = set(re.findall(r"`…?(?:[\w-]+(?:\[\])?\.)*(?:[\w-]+\[\]\.)*([\w-]+)`", text))
-    for block in blocks:
-        if block.output and block.output.language == "json":
-            for key in sorted(set(re.findall(r'"([\w-]+)":', block.output.text())) - explained):
-                fail(block.output.where(), f"the key {key} is not explained in the file")
-
-
 def anchors(text):
     """Returns the anchors of the headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
@@ -288,6 +303,31 @@ def copy_repository(to):
             shutil.copy(ROOT / name, to / name, follow_symlinks=False)
 
 
+# What the reader's own files have in them. A folder is named by its first part.
+OWN = {
+    "film.iso": b"".join(b"%d\n" % number for number in range(60_000)),
+    "photos/beach.jpg": b"1", "photos/dunes.jpg": b"22", "photos/2025/snow.jpg": b"333",
+    **{name: (ROOT / "vectors/minisign" / name).read_bytes() for name in ("minisign.key", "minisign.pub")},
+}
+
+
+def make_own_files(folder, blocks, program):
+    """Makes the files that the blocks of a page name, all of one time. film.torrent is of film.iso, by version 1."""
+    wanted = {name for block in blocks for name in block.notes.get("files", "").split()}
+    for path, content in OWN.items():
+        if path in wanted or path.split("/")[0] in wanted or path == "film.iso" and "film.torrent" in wanted:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+            (folder / path).chmod(0o600)
+            os.utime(folder / path, (1767225600, 1767225600))
+    if "film.torrent" in wanted:
+        line = [program, *"torrent create --quiet --v1 film.iso -o film.torrent".split()]
+        subprocess.run(line, cwd=folder, check=True)
+    for name in wanted:
+        if not (folder / name).exists():
+            fail(blocks[0].name, f"{name} is no file that test/docs.py makes")
+
+
 def check_file(path, program, shared):
     """Returns the numbers of blocks of commands, of commands, and of other blocks that passed or failed."""
     text, crates = (ROOT / path).read_text(), ""
@@ -298,12 +338,15 @@ def check_file(path, program, shared):
     commands, fragments, go, units, nother = [], [], [], [], 0
     with tempfile.TemporaryDirectory(prefix="hashloom-docs-") as work:
         work = pathlib.Path(work)
-        copy, docs, bin, home = (work / name for name in ("hashloom", "docs", "bin", "home"))
-        for folder in (copy, docs, bin, home, copy / "target/release"):
+        copy, docs, bin, home = (work / name for name in ("here", "docs", "bin", "home"))
+        for folder in (copy, docs, bin, home):
             folder.mkdir(parents=True)
-        copy_repository(copy)
-        for place in (bin, copy / "target/release"):
-            os.symlink(program, place / "hashloom")
+        os.symlink(program, bin / "hashloom")
+        if path in IN_CLONE:
+            copy_repository(copy)
+            (copy / "target/release").mkdir(parents=True)
+            os.symlink(program, copy / "target/release/hashloom")
+        make_own_files(copy, blocks, program)
         for block in blocks:
             missing = [tool for tool in block.notes.get("needs", "").split() if not shutil.which(tool)]
             if "not run" in block.notes:
@@ -342,8 +385,6 @@ def check_file(path, program, shared):
         check_fragments(fragments, shared)
     check_go(go)
     check_units(units, program)
-    if path == "docs/json.md":
-        check_keys(blocks, text)
     # A line that goes on from the one before, and a comment, is no command.
     text = "".join(block.text() for block in commands).replace("\\\n", "")
     ncommands = sum(bool(line.strip()) and not line.startswith(("#", " ")) for line in text.splitlines())
@@ -404,6 +445,8 @@ def main():
         check_links(name, (ROOT / name).read_text())
     if not wanted:
         check_examples_of_crates()
+    if json_schema.PATH.read_text() != json_schema.text():
+        fail("docs/hashloom.schema.json", "not as the structs say: run tools/json_schema.py")
     totals = [0, 0, 0]
     with tempfile.TemporaryDirectory() as shared:
         for name in names:

@@ -63,7 +63,6 @@ ALLOWED = {
     "go/internal/digest/many.go": "limits that were measured",
     "go/internal/peers/never/main.go": "a choice of what is measured",
     "go/internal/core/alg.go": "the first bytes of states that Go's standard library marshals",
-    "python/pyproject.toml": "words to find the package by",
     "rust/hashloom-solaris/src/digest.rs": "examples in a help text",
     "rust/hashloom-stores/src/command/stores.rs": "the algorithms of stores",
     "rust/hashloom-list/src/list/forms.rs": "examples of foreign formats, and what a number of digits means",

@@ -261,18 +261,52 @@ def rust_rows():
 
 
 def md_openssl():
-    yield "| digest | names | object identifier |"
-    yield "|---|---|---|"
-    for a in ALGORITHMS:
-        names = [name for name in a.openssl if name and not re.fullmatch(r"[\d.]+", name)]
-        if names:
-            number = "".join(name for name in a.openssl if name not in names)
-            yield f"| {a.title} | {', '.join(names)} | {number} |"
+    yield from wrapped((f"`{a.openssl[0]}`" for a in ALGORITHMS if a.openssl[0]), last=".")
 
 
 def md_pkcs11():
     mechanisms = ", ".join(f"`CKM_{a.pkcs11}`" for a in ALGORITHMS if a.pkcs11)
-    yield from textwrap.wrap(mechanisms + ".", 120, break_long_words=False, break_on_hyphens=False)
+    yield from wrapped([mechanisms], last=".")
+
+
+def wrapped(texts, first="", rest="", last="", width=120):
+    """A list of words with commas between, as lines."""
+    return textwrap.wrap(", ".join(texts) + last, width, initial_indent=first, subsequent_indent=rest,
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def md_names():
+    """The names of --algorithm, for docs/checksums.md."""
+    default = {"sha256": " (the default)"}
+    yield from wrapped(f"`{a.name}`" + (f" ({a.digest_nbytes} bytes)" if a.is_xof else default.get(a.name, ""))
+                       for a in in_order())
+
+
+def md_bodies():
+    """What -DHL_ALGORITHMS takes, for docs/c.md: one name of each block function, and who shares it."""
+    texts = []
+    for body in BODIES:
+        sharing = [a for a in in_order() if a.body is body]
+        first = next(a for a in sharing if a.constant == body.constant or body.name == "keccak")
+        name = "sha3" if body.name == "keccak" else first.identifier
+        others = [a.title for a in sharing if name == "sha3" or a is not first]
+        texts.append(f"`{name}`" + (f" ({', '.join(others)})" if others else ""))
+    yield from wrapped(texts, last=";")
+
+
+def families():
+    """SHA-2 for SHA-224 to SHA-512/256, and so on: for people who only want to know whether theirs is there."""
+    known = (("SHA-1", "SHA-1"), ("SHA-", "SHA-2"), ("SHA3-", "SHA-3"), ("SHAKE", "SHAKE"), ("BLAKE2", "BLAKE2"))
+    names = (next((name for begin, name in known if a.title.startswith(begin)), a.title) for a in in_order())
+    return list(dict.fromkeys(names))
+
+
+def debian_families():
+    yield from wrapped(families(), "  * prints and checks checksums: ", "    ", ";", 79)
+
+
+def md_families():
+    yield from wrapped(families(), last=".")
 
 
 def gpu_bodies():
@@ -538,8 +572,12 @@ WRITERS = {
     "rust/hashloom-solaris/src/lib.rs": [rust_solaris],
     "core/include/hashloom.h": [c_enum, c_digest_sizes, c_bodies],
     "core/src/parts.h": [c_bits],
-    "docs/openssl.md": [md_openssl],
-    "docs/pkcs11.md": [md_pkcs11],
+    "docs/checksums.md": [md_names],
+    "docs/c.md": [md_bodies],
+    "docs/drop-ins.md": [md_openssl, md_pkcs11],
+    "debian/control": [debian_families],
+    "python/README.md": [md_families],
+    "web/npm/README.md": [md_families],
     "rust/hashloom-gpu/src/shader.rs": [gpu_bodies],
     "go/internal/core/alg.go": [go_constants, go_rows],
     "go/internal/core/sha1dc.go": [go_sha1dc_vectors, go_sha1dc_differences, go_sha1dc_conditions],

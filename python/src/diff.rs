@@ -15,7 +15,7 @@ use crate::memory;
 /// Bytes of a digest that are compared.
 const NBYTES: usize = 16;
 
-/// What `sorted_digests` begins with. docs/rows.md has the table of kinds.
+/// What `sorted_digests` begins with. vectors/rows has the table of kinds.
 const TABLE: u8 = 0x11;
 
 /// A row. In order, equal rows of the first table come before those of the second.

@@ -340,7 +340,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Appends a row of a table in the form of docs/rows.md.
+/// Appends a row of a table in the form of vectors/rows.
 fn append_row(values: &[(&Values<'_>, usize)], row: usize, text: &mut Vec<u8>) -> Result<(), Bad> {
     let start = text.len();
     if values.len() > 1 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rows of any types as bytes: the form "hashloom rows 1" of docs/rows.md, the same for every layout of equal values.
+//! Rows of any types as bytes: the form "hashloom rows 1" of vectors/rows, the same for every layout of equal values.
 //!
 //! `Values` reads an array and what is below it; `append` adds one value's bytes. Nothing that a producer says about
 //! places is trusted: each place is looked up in its slice, and what is not there is a `Bad`.
@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use crate::arrow::{VALUES_EXTENSION, encoded};
 use crate::digester::{ArrayBytes, from_offset};
 
-// The first byte of a value. docs/rows.md has the table.
+// The first byte of a value. vectors/rows has the table.
 const NULL: u8 = 0x00;
 const FALSE: u8 = 0x01;
 const TRUE: u8 = 0x02;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The form "hashloom rows 1" in plain Python, written from docs/rows.md: the oracle of the tests.
+"""The form "hashloom rows 1" in plain Python, written from vectors/rows: the oracle of the tests.
 
     python3 python/tests/rows_reference.py >vectors/rows/rows.json      writes the test vectors
 """

@@ -71,7 +71,7 @@ class Text(str):
 MISSING = [None, math.nan, pd.NA, pd.NaT]
 ZONES = [UTC, datetime.timezone(datetime.timedelta(hours=9))]
 DAY = datetime.datetime(2026, 1, 1)
-# Values of one kind in docs/rows.md: any of them may be beside each other.
+# Values of one kind in vectors/rows: any of them may be beside each other.
 KINDS = [
     [True, False, numpy.True_],
     [0, 1, -1, 2**62, numpy.int8(1)],

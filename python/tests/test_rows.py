@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Digests of rows: the form of docs/rows.md beside plain Python, for every type, layout and library."""
+"""Digests of rows: the form of vectors/rows beside plain Python, for every type, layout and library."""
 
 import ctypes
 import datetime
@@ -25,7 +25,7 @@ import pyhashloom
 pa = pytest.importorskip("pyarrow", reason="SKIPPED: rows: pyarrow is not installed")
 import pyarrow.compute  # noqa: E402
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs/rows.md"
+PAGE = pathlib.Path(__file__).parents[2] / "vectors/rows/README.md"
 VECTORS = pathlib.Path(__file__).parents[2] / "vectors/rows/rows.json"
 EXAMPLES = 600 if os.environ.get("HASHLOOM_TEST_ALL") else 60
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -119,7 +119,7 @@ def test_vectors():
 
 def test_the_vectors_of_the_page_are_those_of_the_file():
     if not PAGE.exists():
-        pytest.skip("SKIPPED: docs/rows.md is not with the tests")
+        pytest.skip("SKIPPED: vectors/rows/README.md is not with the tests")
     of_page = set(re.findall(r"\| `([0-9a-f]+)` \| `([0-9a-f]{16})` \|", PAGE.read_text()))
     assert len(of_page) >= 10
     assert of_page <= {(vector["bytes"], vector["sha256"][:16]) for vector in listed_vectors()}

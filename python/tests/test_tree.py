@@ -48,7 +48,7 @@ def test_roots(nbytes, tmp_path):
 
 
 def test_values_of_other_programs():
-    # docs/trees.md: the program fsverity prints the first; Amazon's and libtorrent's code gave the others.
+    # The program fsverity prints the first; Amazon's and libtorrent's code gave the others.
     assert str(tree.fsverity(ALICE)) == "sha256:ac6bc4ebbdfc5ea40b71399cc5c2486a791367a02a4a5f88692cde11e7bb9822"
     assert str(tree.s3(ALICE)) == "SM6EYOL4uGVaJtPnYVlL0w40lt3xWckH6MSD+nha+zc=-1"
     assert tree.bep52(ALICE).hex() == "f6a7594316fc9d596be837d929f9798e1879a817621de7da1b1c4041cac5f76b"

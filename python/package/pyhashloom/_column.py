@@ -87,7 +87,7 @@ def column(
     Columns are whatever has Arrow's PyCapsule interface (pyarrow, polars, DuckDB and others), those of pandas, datasets
     and scanners of pyarrow, lists and iterators of its record batches, and lazy frames of polars. A pandas index is
     hashed too if ``index`` says so, as the last column; the result has it in any case, for to_pandas(). The bytes of a
-    value are those of the text or bytes, or of the integer as in a row; the bytes of a row are those of docs/rows.md,
+    value are those of the text or bytes, or of the integer as in a row; the bytes of a row are those of vectors/rows,
     whatever its types.
 
     ``output`` is "hex" for texts of hexadecimal digits or "binary". ``salt`` is put before each value; with ``key`` the

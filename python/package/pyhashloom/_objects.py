@@ -33,7 +33,7 @@ _EXACT = {
     numpy.float64: ("double",),
 }
 
-# Classes whose values are of one kind in docs/rows.md.
+# Classes whose values are of one kind in vectors/rows.
 _KINDS: dict[type, type] = {
     Decimal: int, bytearray: bytes, memoryview: bytes, tuple: list, numpy.ndarray: list,
     pandas.Timestamp: datetime.datetime, pandas.Timedelta: datetime.timedelta,

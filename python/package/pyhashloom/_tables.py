@@ -319,7 +319,7 @@ def diff(
     a table are a set in which a row may be several times, and nothing is changed. Columns are matched by their names,
     in any order. ``schema`` is that of pyhashloom.column, for both tables.
 
-    Values are equal if they are so in docs/rows.md: a null is equal to a null, NaN to NaN, 1 to 1.00 of a decimal, and
+    Values are equal if they are so in vectors/rows: a null is equal to a null, NaN to NaN, 1 to 1.00 of a decimal, and
     not to 1.0 of a float. The rows of a key that is there several times are compared as a set.
 
     Both tables are read as streams. Memory: 40 bytes a row of both tables; the keys that are in the result; and of what
@@ -378,7 +378,7 @@ def diff(
 def table_digest(
     name: str, table: _Table, *, key: Buffer | None = None, schema: _Schema | None = None, threads: int = 0
 ) -> bytes:
-    """The digest of all rows of a table, in any order: that of docs/rows.md. Equal tables have equal digests, whichever
+    """The digest of all rows of a table, in any order: that of vectors/rows. Equal tables have equal digests, whichever
     library, files or partitions hold them; a row that is there twice counts twice.
 
     ``table`` is that of diff; ``name``, ``key``, ``schema`` and ``threads`` are those of pyhashloom.column. The order

@@ -9,7 +9,7 @@
 >>> frame["email"].hashloom.digest("sha1", output="binary")[0].hex()[:16]
 '11a586cd1f7d573b'
 
-Columns of any types make one digest a row (docs/rows.md), as a struct or as a frame:
+Columns of any types make one digest a row (vectors/rows), as a struct or as a frame:
 ``pl.struct("name", "born").hashloom.sha256()``, ``frame.hashloom.sha256()``. The methods are digest(name), md5(),
 sha1(), sha256(), sha512(), sha3_256() and sha3_512(); the parameters are those of pyhashloom.column.
 """

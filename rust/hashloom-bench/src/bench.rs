@@ -96,44 +96,54 @@ fn size(text: &str) -> Result<usize, String> {
     }
 }
 
+/// JSON of `bench`: one object.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     machine: Machine,
-    /// Whether the program is compiled with optimisation; the kernels always are.
+    /// False for a debug build; the kernels are always optimised.
     optimised: bool,
+    /// `--rounds`; beside OpenSSL unused.
     rounds: u32,
-    /// Time of each row in each round.
+    /// `--time`; beside OpenSSL unused.
     seconds: f64,
+    /// The instruction sets that `--isa` allows.
     allowed: Vec<&'static str>,
-    /// The command openssl, or why there is none.
+    /// The version of the command openssl, or why it is not there; null with `--no-openssl`.
     openssl: Option<String>,
+    /// What was timed.
     results: Vec<Row>,
 }
 
 /// The messages of one algorithm that are hashed together, and how fast.
 #[derive(Serialize)]
 struct Row {
+    /// The algorithm.
     algorithm: &'static str,
     #[serde(flatten)]
     messages: Messages,
-    /// Time for all messages.
+    /// Time of all messages; beside OpenSSL CPU time.
     seconds: f64,
+    /// 10^9 bytes a second.
     gb_per_s: f64,
+    /// 10^6 messages a second.
     million_messages_per_s: f64,
+    /// OpenSSL's speed; absent if it was not timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     openssl_gb_per_s: Option<f64>,
     /// The speed divided by OpenSSL's.
     #[serde(skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
-    /// Why OpenSSL was not timed.
+    /// Why OpenSSL was not timed, as of an algorithm that it lacks.
     #[serde(skip_serializing_if = "Option::is_none")]
     absent: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Messages {
+    /// Number of messages.
     count: usize,
+    /// Bytes of each.
     nbytes: usize,
 }
 

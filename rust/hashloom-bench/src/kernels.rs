@@ -110,30 +110,42 @@ pub fn run(arguments: &Kernels) -> Result<u8, String> {
     Ok(0)
 }
 
+/// JSON of `kernels`: one object.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
     machine: Machine,
+    /// Instruction sets.
     isas: Isas,
+    /// The kernels.
     kernels: Vec<Row>,
 }
 
 #[derive(Serialize)]
 struct Isas {
+    /// Those of the program.
     built: Vec<&'static str>,
+    /// Those of this machine.
     available: Vec<&'static str>,
+    /// Those that `--isa` allows.
     allowed: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
 struct Row {
+    /// The kernel.
     name: &'static str,
     /// The algorithms that share the block function; the first is the one whose digest is the whole state.
     algorithms: Vec<&'static str>,
+    /// Its instruction set.
     isa: &'static str,
+    /// Messages at once.
     lanes: usize,
+    /// Whether this machine can run it.
     available: bool,
+    /// Whether `--isa` allows it.
     allowed: bool,
+    /// Ranges of numbers of messages for which it is chosen.
     chosen_for: Vec<Run>,
     #[serde(flatten)]
     speed: Option<Speed>,
@@ -146,17 +158,21 @@ struct Row {
 /// A range of numbers of messages, both ends included. If `last` is `None`, the range has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct Run {
+    /// The least number of messages.
     first: usize,
+    /// The greatest number; null if the range has no end.
     last: Option<usize>,
 }
 
 #[derive(Clone, Copy, Serialize)]
 struct Speed {
-    /// Time for one block in all lanes.
+    /// Nanoseconds for one block in all lanes, with `--bench`.
     ns_per_call: f64,
+    /// 10^9 bytes a second.
     gb_per_s: f64,
+    /// 10^6 blocks a second.
     million_blocks_per_s: f64,
-    /// Speed divided by that of the scalar kernel of the same block function.
+    /// Speed divided by that of the scalar kernel of the same block function; null if there is none.
     ratio_to_scalar: Option<f64>,
 }
 

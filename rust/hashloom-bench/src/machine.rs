@@ -11,10 +11,13 @@ use serde::Serialize;
 /// The machine and the program as they are now.
 #[derive(Serialize)]
 pub struct Machine {
+    /// Version of the program.
     hashloom: &'static str,
+    /// The CPU's name, as the system gives it.
     pub cpu: String,
     /// The C compiler that made the kernels.
     pub compiler: &'static str,
+    /// The day of the run.
     pub date: String,
 }
 

@@ -50,11 +50,16 @@ pub fn run(arguments: &Pow) -> Result<u8, String> {
 
 /// Lists the GPUs. Returns the exit status.
 pub fn list(json: bool) -> Result<u8, String> {
+    /// JSON of `kernels --gpu`: a list of all devices.
     #[derive(Serialize)]
     struct Row<'a> {
+        /// The device.
         name: &'a str,
+        /// Its kind, such as `DiscreteGpu` or `Cpu`.
         kind: &'a str,
+        /// The interface, such as Vulkan.
         interface: &'a str,
+        /// Its driver.
         driver: &'a str,
     }
 

@@ -14,19 +14,26 @@ use hashloom_files::walk::Filter;
 
 use crate::{Entry, Kind, LINE_MAX_NBYTES, Problem, Reason, Totals};
 
-/// The first line.
+/// JSON of `manifest write`: the first line of a manifest.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Header {
+    /// `hashloom manifest`.
     format: String,
+    /// 1.
     version: u64,
+    /// The algorithms: at least one, none twice.
     #[serde(default)]
     algorithms: Vec<String>,
+    /// The globs of `--include`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     include: Vec<String>,
+    /// The globs of `--exclude`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     exclude: Vec<String>,
+    /// The least length of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_size: Option<u64>,
+    /// The greatest length of the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_size: Option<u64>,
 }
@@ -93,8 +100,11 @@ impl From<&Hash> for Digits<'_> {
     }
 }
 
-/// Any line except the first. [`Line::only`] decides which keys a type may have. The keys of digests are fields of the
-/// structure, not of a map, as a map would take an allocation for each of millions of lines.
+/// JSON of `manifest write`: any line except the first. The digests of a file, and in the last line that of all lines
+/// before it with their line feeds, stand under the names of algorithms.
+///
+/// [`Line::only`] decides which keys a type may have. The keys of digests are fields of the structure, not of a map, as
+/// a map would take an allocation for each of millions of lines.
 macro_rules! line {
     (
         $($(#[$attribute:meta])* $key:ident: $value:ty),*;
@@ -143,18 +153,30 @@ macro_rules! line {
 }
 
 line! {
+    /// The path, relative to the folder, with `/`.
     #[serde(borrow)]
     path: Cow<'a, str>,
+    /// Its bytes in hexadecimal, if they are not UTF-8.
     path_hex: String,
+    /// Bytes of a file.
     length: u64,
+    /// Modification time of a file, nanoseconds since 1970, UTC: more than 64 bits after 2554.
     mtime_ns: i128,
+    /// Target of a link.
     target: Cow<'a, str>,
+    /// Its bytes in hexadecimal, if they are not UTF-8.
     target_hex: String,
+    /// Why the entry could not be read.
     reason: Reason,
+    /// Last line: number of files.
     files: u64,
+    /// Last line: number of links.
     links: u64,
+    /// Last line: number of folders.
     folders: u64,
+    /// Last line: number of entries that could not be read.
     unread: u64,
+    /// Last line: length of all files.
     bytes: u64;
     // algorithms.py: rust_line_keys
     Sha1: sha1 = "sha1",

@@ -24,15 +24,22 @@ pub fn beside(file: &Path, key: &PublicKey) -> PathBuf {
 /// A right signature of a manifest, and whether its comment names what is looked at.
 #[derive(Debug, Serialize)]
 pub struct Signed {
+    /// The number of the public key: as minisign prints it; of SLH-DSA the first 8 bytes of the SHA-256 of its DER
+    /// form.
     key: String,
+    /// The trusted comment: parts between tabs; `taken-over` is the number of digests that `write --update` took from
+    /// OLD.
     comment: String,
-    /// The names in the comment, if it has them.
+    /// The name of the manifest in the comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
+    /// Whether the manifest has that name; absent if either has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_this_file: Option<bool>,
+    /// The name of the folder in the comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
+    /// Whether the folder has that name; absent for `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_this_folder: Option<bool>,
 }

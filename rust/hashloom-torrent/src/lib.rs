@@ -43,5 +43,5 @@ pub mod inside {
 // The examples in the guides as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/rust.md")]
-#[doc = include_str!("../../../docs/shapes-rust.md")]
+#[doc = include_str!("../../../docs/shapes.md")]
 struct Guide;

@@ -117,7 +117,7 @@ def test_several_columns_and_a_key(spark):
 
 
 def test_rows_of_every_type(spark):
-    """The digests of docs/rows.md, by the executors and of what the driver gets as Arrow."""
+    """The digests of vectors/rows, by the executors and of what the driver gets as Arrow."""
     frame = spark.sql(
         "select *, if(col1 = 1, struct(nullif(col1, 2), nullif(col6, 'b')), null) as pair from values "
         "(1, true, -1Y, 1.5D, cast(0.5 as float), 'a', X'00ff', 19.90BD, 3.00BD, date'2026-11-25', "

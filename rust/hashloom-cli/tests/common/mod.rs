@@ -5,6 +5,7 @@
 
 #[path = "../../../../test/emulated.rs"]
 pub mod emulated;
+mod schema;
 #[path = "../../../../test/skipped.rs"]
 pub mod skipped;
 
@@ -135,15 +136,20 @@ impl Ran for Output {
     }
 }
 
+#[track_caller]
 pub fn run(folder: &Path, arguments: &[&str]) -> Output {
-    hashloom().current_dir(folder).args(arguments).output().unwrap()
+    let output = hashloom().current_dir(folder).args(arguments).output().unwrap();
+    schema::check(arguments, &output.stdout);
+    output
 }
 
 /// Runs the program with `input` as standard input, which it need not read.
 pub fn run_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut command = hashloom();
     command.current_dir(folder).args(arguments);
-    with_input(&mut command, input)
+    let output = with_input(&mut command, input);
+    schema::check(arguments, &output.stdout);
+    output
 }
 
 pub fn with_input(command: &mut Command, input: &[u8]) -> Output {

@@ -277,19 +277,23 @@ pub fn print_text(
     Ok(())
 }
 
-/// The findings for a torrent as JSON.
+/// JSON of `torrent find` and `torrent link`: one object for each torrent.
 #[derive(Serialize)]
 pub struct Json<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// The torrent.
     torrent: Identity<'a>,
     /// True if every file was found.
     whole: bool,
+    /// The files of the torrent.
     files: Files<'a>,
+    /// Messages.
     pub errors: Vec<String>,
-    /// The folder or file that was made; absent if none was.
+    /// The file or folder that was made; absent if nothing was linked, and in part if `whole` is false (`--partial`).
     #[serde(flatten)]
     pub linked: Option<Named<'a>>,
-    /// The resume files that were written.
+    /// The resume files that were written; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<WrittenJson<'a>>,
 }
@@ -298,26 +302,31 @@ struct Files<'a>(&'a Torrent, &'a Findings);
 
 #[derive(Serialize)]
 struct FileJson<'a> {
+    /// The path in the torrent's folder.
     #[serde(flatten)]
     path: Named<'a>,
+    /// `found`: all pieces are right; `unproved`: a piece that it shares with other files is not whole, and its other
+    /// pieces are right; `absent`; `empty`; `skipped`: padding, symbolic links.
     state: &'static str,
+    /// Bytes by the torrent.
     length: u64,
-    /// The path of the candidate.
+    /// The file with its bytes; if `unproved`, that may have them.
     #[serde(flatten)]
     found: Option<Named<'a>>,
-    /// Other candidates that begin alike.
+    /// Other files with the right first piece; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     others: Vec<OtherJson<'a>>,
-    /// Number of candidates, if none is right.
+    /// Number of files of its length, if none is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     candidates: Option<usize>,
-    /// True if there are too many candidates or combinations.
+    /// True if not all candidates or combinations were tried.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gave_up: bool,
 }
 
 #[derive(Serialize)]
 struct OtherJson<'a> {
+    /// The file.
     #[serde(flatten)]
     path: Named<'a>,
 }

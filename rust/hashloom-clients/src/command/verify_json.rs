@@ -18,41 +18,52 @@ use serde::{Serialize, Serializer};
 
 use super::resume_files::{Claim, Written};
 
+/// JSON of `torrent verify`: one object for each torrent.
 #[derive(Serialize)]
 pub struct Json<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// The torrent.
     torrent: TorrentJson<'a>,
+    /// Where the content was found.
     #[serde(flatten)]
     content: Named<'a>,
-    /// True if all of the torrent was checked, and is right.
+    /// True if all pieces of the torrent were asked for and are right, and all files exist.
     complete: bool,
-    /// True if all is complete, and no file has more bytes than the torrent says.
+    /// True if all is complete, and no file is too long.
     exact: bool,
-    /// Absent if all pieces were asked for.
+    /// The pieces that were asked for, if not all; all others are `unchecked`.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Scope<'a>>,
-    /// True if pieces are unchecked because the check was interrupted.
+    /// True if pieces are unchecked because of Ctrl-C.
     interrupted: bool,
-    /// Percentage of the bytes that are right, rounded down to a tenth.
+    /// Bytes of right pieces in percent, rounded down to a tenth.
     percent: f64,
+    /// Numbers of pieces, by state.
     pieces: Counts,
-    /// Bytes of files; padding does not count.
+    /// Bytes of files in these pieces, without padding.
     bytes: Counts,
+    /// Bytes read; holes of files are not.
     bytes_read: u64,
-    /// Pieces that an earlier run has checked.
+    /// Pieces of the scope that `--resume` took over.
     pieces_taken_over: u64,
+    /// Duration of the check.
     seconds: f64,
+    /// What held the work back, `disk`, `cpu` or `rate`, for all torrents so far; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<&'static str>,
+    /// Runs of pieces of one state.
     ranges: Ranges<'a>,
-    /// BEP 3's order of bits, in hexadecimal.
+    /// A bit for each piece that is right, in the order of BEP 3, in hexadecimal.
     bitfield: Bits<'a>,
+    /// The files in the order of the torrent, with padding.
     files: Files<'a>,
+    /// Files that could not be read.
     errors: Errors<'a>,
-    /// Absent if nothing was to be written.
+    /// Files written for clients; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     written: Vec<WrittenJson<'a>>,
-    /// Only with --claimed.
+    /// The claims that `--claimed` checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     claimed: Option<ClaimJson<'a>>,
 }
@@ -60,31 +71,40 @@ pub struct Json<'a> {
 /// The pieces that were asked for.
 #[derive(Serialize)]
 struct Scope<'a> {
+    /// Number of the pieces.
     pieces: usize,
     /// True if all of them are right.
     right: bool,
+    /// A bit for each of them, as in `bitfield` of the whole.
     bitfield: Bits<'a>,
 }
 
 /// The claims of a client's resume file.
 #[derive(Serialize)]
 struct ClaimJson<'a> {
+    /// The file that claims pieces.
     #[serde(flatten)]
     path: Named<'a>,
+    /// `bitfield`, `libtorrent resume file` or `Transmission resume file`.
     format: String,
+    /// Number of pieces that the file claims.
     pieces: usize,
 }
 
 /// A file that was written.
 #[derive(Serialize)]
 pub struct WrittenJson<'a> {
+    /// The file; of padding the content.
     #[serde(flatten)]
     path: Named<'a>,
+    /// A format as in `claimed`, or the number of padding files.
     what: &'a str,
+    /// Bytes.
     length: u64,
     /// Number of pieces that a client's file claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pieces: Option<usize>,
+    /// What the client will do that its user may not expect.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -93,8 +113,9 @@ pub struct WrittenJson<'a> {
 struct TorrentJson<'a> {
     #[serde(flatten)]
     identity: Identity<'a>,
-    /// The deviations of the torrent from the canonical form.
+    /// The first notes on what is accepted but not canonical.
     notes: Vec<String>,
+    /// Number of all notes.
     note_count: usize,
 }
 
@@ -109,40 +130,58 @@ struct Errors<'a>(&'a Report);
 
 #[derive(Serialize)]
 struct Counts {
+    /// All.
     total: u64,
+    /// Right.
     have: u64,
+    /// A file of the piece does not exist or is too short.
     missing: u64,
+    /// All bytes are there, but some are wrong.
     bad: u64,
+    /// A file of the piece cannot be opened or read.
     unread: u64,
+    /// Right by one half of a hybrid torrent, wrong by the other half.
     disputed: u64,
+    /// A file of the piece changed during each of three reads.
     unstable: u64,
+    /// Not asked for, or interrupted.
     unchecked: u64,
 }
 
 #[derive(Serialize)]
 struct RangeJson {
+    /// A state of `pieces`.
     state: &'static str,
+    /// The first piece, from 0.
     first: usize,
+    /// The last piece, included.
     last: usize,
 }
 
 #[derive(Serialize)]
 struct FileJson<'a> {
+    /// The path in the torrent's folder; the name if the torrent is a single file.
     #[serde(flatten)]
     path: Named<'a>,
-    /// The path where the file is, if it is another than the torrent's.
+    /// Where the file is, if it is there under another name than the torrent's.
     #[serde(flatten)]
     found_path: Option<Named<'a>>,
+    /// `complete`; `too long`: its pieces are right, and more bytes follow; `incomplete`; `short`; `missing`; `not
+    /// made`: empty and missing, which does not count; `failed`: cannot be opened; `skipped`: padding, symbolic links;
+    /// `unstable`; `unchecked`: some pieces were not checked, all others are right.
     state: &'static str,
-    /// The attributes of the file that the disk contradicts.
+    /// `link missing`, `link elsewhere`, `not a link`, `not executable`: noted, but not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'static str>,
+    /// Bytes by the torrent.
     length: u64,
+    /// Bytes on the disk; absent if the file is missing or was not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     found_length: Option<u64>,
-    /// The file's pieces, first and last included; `None` if the file is empty.
+    /// The first piece, from 0; absent if the file is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_piece: Option<usize>,
+    /// The last piece, included.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_piece: Option<usize>,
     /// True for padding (BEP 47), which is not a file that a user sees.
@@ -152,7 +191,9 @@ struct FileJson<'a> {
 
 #[derive(Serialize)]
 struct ErrorJson {
+    /// Index of the file in `files`.
     file: usize,
+    /// Why it could not be read.
     message: String,
 }
 

@@ -356,21 +356,28 @@ impl Checker<'_> {
     }
 }
 
-/// The files and lines that the check of a list covered.
+/// JSON of `check`: a list that was read to its end.
 #[derive(Serialize)]
 struct Summary<'a> {
+    /// The list; `standard input`.
     #[serde(flatten)]
     list: Named<'a>,
+    /// Number of lines by state.
     counts: Counts,
+    /// Bytes of the files that were read.
     bytes: u64,
+    /// Lines that neither are checksums nor name a digest.
     bad_lines: u64,
 }
 
-/// A line with a digest that was not verified.
+/// JSON of `check`: a line with a digest that was not verified.
 #[derive(Serialize)]
 struct Unverified<'a> {
+    /// Number of the line.
     line: u64,
+    /// `unverified`.
     state: &'static str,
+    /// Why the digest was not verified.
     error: &'a str,
 }
 

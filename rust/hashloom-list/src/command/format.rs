@@ -30,11 +30,15 @@ pub enum Format<'a> {
     Own(&'a Write<'a>),
 }
 
+/// JSON of `sum`: one object for each file that could be read, in the order of the arguments.
 #[derive(Serialize)]
 struct Object<'a> {
+    /// The file as given, or found by `--recursive`; `-` is standard input.
     #[serde(flatten)]
     path: Named<'a>,
+    /// Bytes hashed.
     length: u64,
+    /// A digest for each algorithm, in the order of `--algorithm`; the keys are the names of algorithms.
     #[serde(serialize_with = "in_order")]
     digests: Vec<(&'static str, Hex<'a>)>,
 }

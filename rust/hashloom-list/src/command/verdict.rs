@@ -37,15 +37,19 @@ pub struct Rules {
 /// The number of files that came to each verdict, in JSON under the words of the verdicts.
 #[derive(Clone, Copy, Default, Serialize)]
 pub struct Counts {
+    /// Checksums that match.
     #[serde(rename = "ok")]
     pub nmatched: u64,
+    /// Checksums that do not match.
     #[serde(rename = "failed")]
     pub nmismatched: u64,
+    /// Files that are missing or cannot be read.
     #[serde(rename = "unread")]
     pub nunread: u64,
+    /// Files that changed during each of three reads.
     #[serde(rename = "unstable")]
     pub nunstable: u64,
-    /// Missing files that were ignored.
+    /// Missing files that were not checked.
     #[serde(rename = "ignored")]
     pub nignored: u64,
     /// Digests that were not compared.
@@ -70,13 +74,20 @@ pub enum Verdict {
     Unstable,
 }
 
+/// JSON of `check` and `sum`: one object for each checksum of `check`, but files that `--ignore-missing` or `--quiet`
+/// leave out, and for each file of `sum --expect`. `check --only`, which `hashloom FILE` runs, has no others.
 #[derive(Serialize)]
 struct Object<'a> {
+    /// The file's name in the list.
     #[serde(flatten)]
     path: Named<'a>,
+    /// The list, with `--only`.
     #[serde(flatten)]
     list: Option<Named<'a>>,
+    /// The algorithm of the line; several are sorted, with commas between. Of `--names` also `git-blob`.
     algorithm: String,
+    /// `ok`; `failed`: another digest; `unread`: the file is missing or cannot be read; `unstable`: it changed during
+    /// each of three reads; `changed`: a configuration file of `--dpkg` that differs.
     state: &'static str,
 }
 

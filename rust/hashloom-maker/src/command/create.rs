@@ -602,47 +602,71 @@ fn tree(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
+/// JSON of `torrent create`: one object for each torrent.
 #[derive(Serialize)]
 struct Json<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// The torrent that was made.
     torrent: TorrentJson<'a>,
+    /// The file or folder.
     #[serde(flatten)]
     content: Named<'a>,
+    /// The files, without padding.
     files: Files<'a>,
+    /// Paths of junk that is not in the torrent.
     left_out: Vec<String>,
-    /// Whether the torrent has the info-hashes of the torrent that it is like.
+    /// With `--like`: whether the info-hashes are those of the other torrent.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_info_hash: Option<bool>,
+    /// Warnings about names and episodes.
     warnings: &'a [String],
+    /// Bytes read; holes of files are not.
     bytes_read: u64,
+    /// Duration.
     seconds: f64,
+    /// What held the work back, `disk`, `cpu` or `rate`; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<&'static str>,
 }
 
-/// A torrent that would be made, with the keys of `Json` that are known before anything is read.
+/// JSON of `torrent create`: a torrent that would be made, with what is known before anything is read.
 #[derive(Serialize)]
 struct PlanJson<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// True.
     dry_run: bool,
+    /// The torrent.
     torrent: PlannedJson<'a>,
+    /// The file or folder.
     #[serde(flatten)]
     content: Named<'a>,
+    /// The files, without padding.
     files: Files<'a>,
+    /// Paths of junk that would not be in the torrent.
     left_out: Vec<String>,
+    /// Warnings about names and episodes.
     warnings: &'a [String],
 }
 
 #[derive(Serialize)]
 struct PlannedJson<'a> {
+    /// The torrent's path.
     #[serde(flatten)]
     path: Named<'a>,
+    /// The name in the torrent, of the file or folder.
     #[serde(flatten)]
     name: Named<'a>,
+    /// `v1`, `v2` or `hybrid`.
     version: String,
+    /// Bytes of all files, without padding.
     length: u64,
+    /// Bytes of a piece.
     piece_length: u64,
+    /// Number of pieces.
     piece_count: u64,
+    /// Number of files, without padding.
     file_count: usize,
 }
 
@@ -686,8 +710,10 @@ struct Files<'a>(&'a Plan);
 
 #[derive(Serialize)]
 struct FileJson<'a> {
+    /// The path in the torrent's folder.
     #[serde(flatten)]
     path: Named<'a>,
+    /// Bytes.
     length: u64,
 }
 

@@ -385,12 +385,18 @@ fn difference(out: &mut impl Write, name: &str, before: &[String], after: &[Stri
     Ok(())
 }
 
+/// JSON of `torrent edit`: one object for each torrent.
 #[derive(Serialize)]
 struct Json<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// The torrent after the edit; `path` is that of the new file.
     torrent: TorrentJson<'a>,
+    /// The info-hashes before the edit.
     before: Before,
+    /// The keys that were added, changed or removed, such as `announce-list`, `comment`, `info.private`.
     changed: &'a [&'static str],
+    /// False in a dry run, and if nothing changed and no other place was given.
     written: bool,
 }
 
@@ -405,8 +411,10 @@ struct TorrentJson<'a> {
 /// The info-hashes before the edit.
 #[derive(Serialize)]
 struct Before {
+    /// SHA-1 of version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash: Option<String>,
+    /// SHA-256 of version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash_v2: Option<String>,
 }

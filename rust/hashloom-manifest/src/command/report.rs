@@ -82,48 +82,64 @@ pub struct Done {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignedBy {
+    /// With `--trusted-key`: the signature of `check`.
     Signature(Signed),
+    /// With `--trusted-key`: the signatures of `diff`.
     Signatures { old: Signed, new: Signed },
 }
 
 /// The part of a folder that a check covered.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Covered {
-    /// Whether only lengths and times were compared.
+    /// True if only lengths and times were compared.
     pub quick: bool,
-    /// Whether the manifest has filters, which leave out files.
+    /// True if the manifest has filters, which leave out files.
     pub filtered: bool,
-    /// Number of files that were read.
+    /// Number of files whose content was read.
     pub files_read: u64,
-    /// Number of files whose content an earlier run of the check had read.
+    /// Number of files that `--resume` took over.
     pub files_taken_over: u64,
     /// Number of devices, pipes and sockets, which no manifest has.
     pub left_out: u64,
 }
 
+/// JSON of `manifest check` and `manifest diff`: one object for each difference.
 #[derive(Serialize)]
 struct DifferenceJson<'a, E> {
+    /// `rotted`, `changed`, `moved`, `removed`, `added`, `touched`, `unreadable`, `unstable` or `unrecorded`.
     status: String,
+    /// The path; the old one of what was moved.
     #[serde(flatten)]
     path: Named<'a>,
+    /// Why the entry could not be read; never of `diff`, which says it on standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// The manifest's entry before; absent for what was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     old: Option<E>,
+    /// The entry after; absent for what was removed or, sometimes, could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     new: Option<E>,
 }
 
+/// JSON of `manifest check` and `manifest diff`: the last object. A `diff` of manifests has neither `bytes_read` nor
+/// `quick` and what follows it.
 #[derive(Serialize)]
 struct SummaryJson<'a> {
+    /// Version of the program.
     hashloom: &'static str,
+    /// Numbers of entries: `same`, and by status.
     counts: BTreeMap<String, u64>,
+    /// Bytes read; absent for `--quick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes_read: Option<u64>,
+    /// Duration; absent for `--quick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+    /// What held the work back, `disk`, `cpu` or `rate`; absent if not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     held_back_by: Option<&'static str>,
+    /// True if not all entries were checked.
     interrupted: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     covered: Option<Covered>,

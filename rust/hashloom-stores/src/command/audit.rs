@@ -54,11 +54,16 @@ pub struct Outcome {
     pub nchanged: u64,
 }
 
+/// JSON of `check`: the end of a PAR2 file, `--names`, `--dpkg` or `--python`.
 #[derive(Serialize)]
 struct Summary {
+    /// Number of files by state.
     counts: Counts,
+    /// Configuration files that differ.
     changed: u64,
+    /// Files that are no objects; packages without md5sums.
     not_covered: u64,
+    /// Bytes of the files that were read.
     bytes: u64,
 }
 

@@ -12,22 +12,27 @@ use crate::Torrent;
 
 #[derive(Serialize)]
 pub struct Identity<'a> {
+    /// The torrent's path.
     #[serde(flatten)]
     path: Named<'a>,
+    /// The name in the torrent, of the file or folder.
     #[serde(flatten)]
     name: Named<'a>,
+    /// `v1`, `v2` or `hybrid`.
     version: String,
-    /// The SHA-1 of version 1.
+    /// SHA-1 of version 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash: Option<String>,
-    /// The SHA-256 of version 2.
+    /// SHA-256 of version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     info_hash_v2: Option<String>,
-    /// Total bytes of its files, padding files excluded.
+    /// Bytes of all files, without padding.
     length: u64,
+    /// Bytes of a piece.
     piece_length: u64,
+    /// Number of pieces.
     piece_count: usize,
-    /// Number of files, padding files excluded.
+    /// Number of files, without padding.
     file_count: usize,
 }
 

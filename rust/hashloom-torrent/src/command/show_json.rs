@@ -14,40 +14,56 @@ use serde::{Serialize, Serializer};
 use super::identity::Identity;
 use crate::Torrent;
 
+/// JSON of `torrent show`: one object for each torrent.
 #[derive(Serialize)]
 pub struct Json<'a> {
+    /// Version of the program.
     hashloom: &'static str,
     #[serde(flatten)]
     identity: Identity<'a>,
+    /// The magnet link.
     magnet: String,
+    /// True: of one file; false: of a folder.
     single_file: bool,
+    /// Peers only from the trackers (BEP 27).
     private: bool,
+    /// The key `source`, as trackers ask for it.
     #[serde(flatten)]
     source: Option<Named<'a>>,
+    /// The comment.
     #[serde(flatten)]
     comment: Option<Named<'a>>,
+    /// The program that made the torrent.
     #[serde(flatten)]
     created_by: Option<Named<'a>>,
-    /// Seconds since 1970, UTC.
+    /// Seconds since 1970, UTC, as the torrent says (some programs write milliseconds).
     #[serde(skip_serializing_if = "Option::is_none")]
     creation_date: Option<i64>,
+    /// The encoding of names that the torrent tells.
     #[serde(flatten)]
     encoding: Option<Named<'a>>,
+    /// The publisher.
     #[serde(flatten)]
     publisher: Option<Named<'a>>,
+    /// The publisher's address.
     #[serde(flatten)]
     publisher_url: Option<Named<'a>>,
+    /// Where a newer torrent is (BEP 39).
     #[serde(flatten)]
     update_url: Option<Named<'a>>,
-    /// A list for each tier.
+    /// A list of URLs for each tier.
     trackers: Vec<Vec<Text<'a>>>,
+    /// URLs of web seeds (BEP 19).
     web_seeds: Vec<Text<'a>>,
+    /// URLs of HTTP seeds (BEP 17).
     http_seeds: Vec<Text<'a>>,
+    /// Hosts and ports of the DHT (BEP 5).
     nodes: Vec<(Text<'a>, u16)>,
-    /// Padding files included; these have `padding`.
+    /// The files in the order of the torrent, with padding.
     files: Files<'a>,
-    /// Deviations from the standards.
+    /// The first notes on what is accepted but not canonical.
     notes: Vec<String>,
+    /// Number of all notes.
     note_count: usize,
 }
 
@@ -57,23 +73,30 @@ struct Files<'a>(&'a Torrent);
 
 #[derive(Serialize)]
 struct FileJson<'a> {
+    /// The path in the torrent's folder; the name if the torrent is a single file.
     #[serde(flatten)]
     path: Named<'a>,
+    /// Bytes.
     length: u64,
-    /// The file's pieces, first and last included; `None` if the file is empty.
+    /// The first piece, from 0; absent if the file is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_piece: Option<usize>,
+    /// The last piece, included.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_piece: Option<usize>,
-    /// `pieces root` of version 2.
+    /// The pieces root of version 2; absent for empty files.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<Hex<'a>>,
+    /// True for padding (BEP 47).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     padding: bool,
+    /// True for an executable file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     executable: bool,
+    /// True for a hidden file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     hidden: bool,
+    /// True for a symbolic link.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     symlink: bool,
     /// The target of the link.

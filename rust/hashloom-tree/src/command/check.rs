@@ -91,23 +91,33 @@ Examples:
 /// More than the length of the longest proof.
 const PROOF_MAX_NBYTES: u64 = 64 << 10;
 
+/// JSON of `tree rfc6962 root`, `tree rfc6962 prove-inclusion` and `tree rfc6962 prove-consistency`: a root, or a
+/// proof, which `check` reads and which may have no other keys.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofJson {
+    /// The hash function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<String>,
+    /// Inclusion: the entry; the first is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
+    /// Inclusion: digest of the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaf: Option<String>,
+    /// Consistency: number of entries in the first tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size1: Option<u64>,
+    /// Consistency: root of the first tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root1: Option<String>,
+    /// Number of entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    /// Root of the tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// The nodes, in the order of RFC 9162.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Vec<String>>,
 }

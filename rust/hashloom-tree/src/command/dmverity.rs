@@ -274,16 +274,25 @@ impl Parameters {
     }
 }
 
+/// JSON of `tree dmverity format`: the tree that was written.
 #[derive(Serialize)]
 struct Json {
+    /// The UUID; absent without a superblock.
     #[serde(skip_serializing_if = "Option::is_none")]
     uuid: Option<String>,
+    /// 1, or 0 for the type of old ChromeOS.
     hash_type: u32,
+    /// Number of blocks covered.
     data_blocks: u64,
+    /// Bytes of a block of data.
     data_block_size: usize,
+    /// Bytes of a block of hashes.
     hash_block_size: usize,
+    /// The hash function.
     algorithm: &'static str,
+    /// The salt in hexadecimal.
     salt: String,
+    /// The root hash.
     root: String,
 }
 
@@ -469,16 +478,24 @@ fn verify(arguments: &Verify) -> Result<Checked, Failed> {
     })
 }
 
+/// JSON of `tree dmverity verify`: what was found.
 #[derive(Serialize)]
 struct CheckedJson {
+    /// True if all blocks are right, and cover DATA or `--data-blocks`.
     good: bool,
+    /// Number of blocks of data that were compared.
     covered_data_blocks: u64,
+    /// Number of blocks of hashes that were compared.
     covered_hash_blocks: u64,
+    /// Bytes of DATA in these blocks.
     covered_bytes: u64,
+    /// Bytes of DATA behind these blocks.
     uncovered_bytes: u64,
+    /// Number of wrong blocks of data.
     bad_data_blocks: u64,
+    /// Number of wrong blocks of hashes.
     bad_hash_blocks: u64,
-    /// First and last block of each run, both included.
+    /// Runs of wrong blocks: first and last number, both included.
     data_blocks: Vec<[u64; 2]>,
     /// Offsets of the wrong blocks in the hash file.
     hash_block_offsets: Vec<u64>,

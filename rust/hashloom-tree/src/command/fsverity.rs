@@ -80,15 +80,23 @@ Examples:
   hashloom tree fsverity --compact --for-builtin-sig app.apk | xxd -r -p
   hashloom tree fsverity --json *.img | jq -r .digest";
 
+/// JSON of `tree fsverity`: one object for each file.
 #[derive(Serialize)]
 struct Json<'a> {
+    /// The file as given.
     #[serde(flatten)]
     path: Named<'a>,
+    /// `sha256` or `sha512`.
     algorithm: &'static str,
+    /// Bytes of a block.
     block_size: u64,
+    /// The salt in hexadecimal; empty if there is none.
     salt: String,
+    /// Bytes of the file.
     bytes: u64,
+    /// The root of the tree.
     root: String,
+    /// What `fsverity digest` prints, without the algorithm.
     digest: String,
 }
 

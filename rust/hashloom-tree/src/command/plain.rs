@@ -201,14 +201,20 @@ Exit status:
 Examples:
   hashloom tree commp data.car";
 
+/// JSON of `tree s3`, `tree bep52`, `tree cid` and `tree commp`: one object for each file.
 #[derive(Serialize)]
 struct Json<'a> {
+    /// The file as given.
     #[serde(flatten)]
     path: Named<'a>,
-    /// `None` for an empty file, which has no root in BEP 52.
+    /// The root; of `cid` and `commp` a CID; of `s3` base64 (hexadecimal for md5), a minus sign, the number of parts.
+    /// Null for an empty file of `bep52`, which has no root.
     root: Option<String>,
+    /// The checksum of each part of `s3`, in base64 (hexadecimal for md5); absent if the checksum is that of the whole
+    /// object.
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<Vec<String>>,
+    /// The size of the piece of `commp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     padded_bytes: Option<u64>,
 }
@@ -281,11 +287,13 @@ pub fn s3(arguments: &S3) -> Result<u8, String> {
     })
 }
 
+/// JSON of `tree s3`: with `--etag`, one object for each file.
 #[derive(Serialize)]
 struct PartSizeJson<'a> {
+    /// The file as given.
     #[serde(flatten)]
     path: Named<'a>,
-    /// `None` if no size gives the ETag.
+    /// Bytes of a part with which the file has this ETag; null if no size tried gives it (exit status 1).
     part_size: Option<u64>,
 }
 

@@ -42,13 +42,17 @@ pub struct Plan {
     is_header: bool,
 }
 
+/// JSON of `work`: one object for each nonce found.
 #[derive(Serialize)]
 struct Json {
+    /// The number, whatever its digits.
     nonce: u64,
     /// The nonce in the message, unless it is binary.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// The digest, the most significant byte first.
     digest: String,
+    /// The whole header in hexadecimal, with `--bitcoin-header`.
     #[serde(skip_serializing_if = "Option::is_none")]
     header: Option<String>,
 }
