@@ -19,6 +19,7 @@ const HASH160_NBYTES: usize = Algorithm::Ripemd160.digest_nbytes();
 /// The types of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum Type {
     /// Base58 of the key's hash160
     P2pkh,
