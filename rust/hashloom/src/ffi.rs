@@ -12,8 +12,10 @@ pub mod sha1dc;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::fmt;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+use core::ops::Range;
 use core::ptr;
 
 use hashloom_sys as sys;
@@ -572,46 +574,138 @@ fn with_slices<M: AsRef<[u8]>>(
     });
 }
 
-pub fn hash_rows(algorithm: Algorithm, rows: MessageRows<'_>, digests: &mut [u8]) {
+pub fn hash_rows(algorithm: Algorithm, rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(algorithm, digests);
     // SAFETY: with_room gives live rows and room for a digest of each.
     check(unsafe { sys::hl_hash_rows(alg(algorithm), base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-pub fn hash160_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+pub fn hash160_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Ripemd160, digests);
     // SAFETY: with_room gives live rows and room for a digest of RIPEMD-160 of each.
     check(unsafe { sys::hl_hash160_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-pub fn sha256d_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+pub fn sha256d_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Sha256, digests);
     // SAFETY: with_room gives live rows and room for a digest of SHA-256 of each.
     check(unsafe { sys::hl_sha256d_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-/// Messages of `nbytes` bytes each, `stride` bytes apart.
+/// Messages of one length at a regular distance: pieces of a buffer, a column of a table, overlapping windows. Bytes
+/// between and behind them are not read.
+///
+/// ```
+/// use hashloom::{RowLayout, Rows};
+///
+/// let table = [[0; 10], [1; 10], [2; 10]];
+/// assert_eq!((Rows::from(&table).len(), Rows::chunks_exact(table.as_flattened(), 10).len()), (3, 3));
+/// let column = Rows::from(&table).columns(2..6);
+/// assert_eq!(column.get(1), Some(&[1; 4][..]));
+/// let windows = Rows::new(b"abcd", RowLayout { row_nbytes: 2, stride: 1, count: 3 });
+/// assert_eq!((windows.get(2), windows.get(3)), (Some(&b"cd"[..]), None));
+/// ```
 #[derive(Clone, Copy)]
-pub struct MessageRows<'a> {
-    pub data: &'a [u8],
+pub struct Rows<'a> {
+    data: &'a [u8],
+    nbytes: usize,
+    stride: usize,
+    count: usize,
+}
+
+/// How [`Rows`] of any kind lie in their data: row `i` begins at byte `i * stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLayout {
+    /// Bytes in each row.
+    pub row_nbytes: usize,
+    /// Bytes from the beginning of a row to that of the next.
     pub stride: usize,
-    pub nbytes: usize,
+    /// The number of rows.
     pub count: usize,
 }
 
-impl MessageRows<'_> {
-    /// Whether the last row, if any, ends within the data.
-    pub fn fit(&self) -> bool {
-        let Some(last) = self.count.checked_sub(1) else { return true };
-        let end = last.checked_mul(self.stride).and_then(|start| start.checked_add(self.nbytes));
-        end.is_some_and(|end| end <= self.data.len())
+impl<'a> Rows<'a> {
+    /// The rows of `data` that `layout` names.
+    ///
+    /// # Panics
+    ///
+    /// If the last row ends beyond `data`.
+    #[track_caller]
+    pub fn new(data: &'a [u8], layout: RowLayout) -> Self {
+        let RowLayout { row_nbytes: nbytes, stride, count } = layout;
+        let last = count.checked_sub(1).map(|last| last.checked_mul(stride).and_then(|at| at.checked_add(nbytes)));
+        assert!(
+            last.is_none_or(|end| end.is_some_and(|end| end <= data.len())),
+            "{count} rows of {nbytes} bytes at a stride of {stride} do not fit into {} bytes",
+            data.len()
+        );
+        Rows { data, nbytes, stride, count }
     }
 
-    /// The pointers of a call. Panics unless the rows fit, and `digests` has room for a digest of each.
+    /// Rows of `row_nbytes` behind each other, as those of [`slice::chunks_exact`]: shorter ones at the end are none.
+    ///
+    /// # Panics
+    ///
+    /// If `row_nbytes` is 0.
+    #[track_caller]
+    pub fn chunks_exact(data: &'a [u8], row_nbytes: usize) -> Self {
+        let count = data.chunks_exact(row_nbytes).len();
+        Rows { data, nbytes: row_nbytes, stride: row_nbytes, count }
+    }
+
+    /// These bytes of each row.
+    ///
+    /// # Panics
+    ///
+    /// If they are not within a row.
+    #[must_use]
+    #[track_caller]
+    pub fn columns(self, columns: Range<usize>) -> Self {
+        let Range { start, end } = columns;
+        assert!(start <= end && end <= self.nbytes, "bytes {start}..{end} of rows of {} bytes", self.nbytes);
+        // Without rows there may be no byte at start.
+        Rows { data: self.data.get(start..).unwrap_or_default(), nbytes: end - start, ..self }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Row `i`, if there is one.
+    pub fn get(&self, i: usize) -> Option<&'a [u8]> {
+        (i < self.count).then(|| &self.data[i * self.stride..][..self.nbytes])
+    }
+
+    /// The pointers of a call: all rows are in the data, as both constructors check. Panics unless `digests` has room
+    /// for a digest of each.
     fn with_room(&self, algorithm: Algorithm, digests: &mut [u8]) -> (*const c_void, *mut u8) {
-        assert!(self.fit());
         assert_eq!(self.count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
         (self.data.as_ptr().cast(), digests.as_mut_ptr())
+    }
+}
+
+impl<'a, const N: usize> From<&'a [[u8; N]]> for Rows<'a> {
+    fn from(rows: &'a [[u8; N]]) -> Self {
+        Rows { data: rows.as_flattened(), nbytes: N, stride: N, count: rows.len() }
+    }
+}
+
+impl<'a, const N: usize, const COUNT: usize> From<&'a [[u8; N]; COUNT]> for Rows<'a> {
+    fn from(rows: &'a [[u8; N]; COUNT]) -> Self {
+        Rows::from(&rows[..])
+    }
+}
+
+/// The bytes are not shown.
+impl fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rows({} of {} bytes, {} apart)", self.count, self.nbytes, self.stride)
     }
 }
 

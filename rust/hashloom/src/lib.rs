@@ -85,6 +85,7 @@ pub use digest::Digest;
 /// For the crates whose C calls are not made here.
 #[doc(hidden)]
 pub use ffi::{check, text};
+pub use ffi::{RowLayout, Rows};
 pub use hash::{Hash, ParseHashError};
 pub use hasher::{Hasher, XofReader, finalize_many, update_many};
 pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};

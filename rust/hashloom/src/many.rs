@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages that are whole in memory: one, many slices, rows at a stride.
 
-use crate::{Algorithm, Hash, ffi};
+use crate::{Algorithm, Hash, Rows, ffi};
 
 /// The digest of one message (FIPS 180-4 section 6).
 ///
@@ -103,36 +103,26 @@ pub(crate) fn check_xof(caller: &str, algorithm: Algorithm) {
     );
 }
 
-/// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: message `i` is `data[i * stride
-/// ..][.. row_nbytes]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
-///
-/// The function suits pieces of a buffer (`stride == row_nbytes`), columns of a table (`stride > row_nbytes`),
-/// overlapping windows (`stride < row_nbytes`) and the nodes of a Merkle tree. Bytes of `data` between and after the
-/// rows are not read. Nothing is allocated.
+/// The digests of messages of one length: that of row `i` is written to the `i`-th `digest_nbytes` bytes of `digests`.
+/// Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * digest_nbytes` bytes.
+/// If `digests` does not have exactly `rows.len() * digest_nbytes` bytes.
 ///
 /// ```
-/// use hashloom::{Algorithm, hash, hash_rows};
+/// use hashloom::{Algorithm, Rows, hash, hash_rows};
 ///
 /// // The pairs of a Merkle tree's leaves, each pair hashed to its parent.
-/// let leaves = [7; 4 * 32];
-/// let mut parents = [0; 2 * 32];
-/// hash_rows(Algorithm::Sha256, &leaves, 64, 64, 2, &mut parents);
-/// assert_eq!(hash(Algorithm::Sha256, &leaves[64..]), parents[32..]);
+/// let leaves = [[7; 32]; 4];
+/// let mut parents = [[0; 32]; 2];
+/// hash_rows(Algorithm::Sha256, Rows::chunks_exact(leaves.as_flattened(), 64), parents.as_flattened_mut());
+/// assert_eq!(hash(Algorithm::Sha256, leaves[2..].as_flattened()), parents[1][..]);
 /// ```
-pub fn hash_rows(
-    algorithm: Algorithm,
-    data: &[u8],
-    stride: usize,
-    row_nbytes: usize,
-    count: usize,
-    digests: &mut [u8],
-) {
-    check_room(algorithm, count, digests);
-    ffi::hash_rows(algorithm, checked_rows("hash_rows", data, stride, row_nbytes, count), digests);
+pub fn hash_rows<'a>(algorithm: Algorithm, rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(algorithm, rows.len(), digests);
+    ffi::hash_rows(algorithm, rows, digests);
 }
 
 /// Hashes a layer of a Merkle tree: `above[i]` is the digest of `prefix` and the nodes `2 * i` and `2 * i + 1` of
@@ -198,57 +188,47 @@ fn check_nodes<const N: usize>(algorithm: Algorithm, prefix: &[u8]) {
 }
 
 /// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row
-/// is written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
+/// is written to the `i`-th 20 bytes of `digests`.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 20` bytes.
+/// If `digests` does not have exactly `rows.len() * 20` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash160_rows};
 ///
-/// let keys = [2; 3 * 33];
+/// let keys = [[2; 33]; 3];
 /// let mut digests = [0; 3 * 20];
-/// hash160_rows(&keys, 33, 33, 3, &mut digests);
-/// let first = hash(Algorithm::Sha256, &keys[..33]);
+/// hash160_rows(&keys, &mut digests);
+/// let first = hash(Algorithm::Sha256, &keys[0]);
 /// assert_eq!(hash(Algorithm::Ripemd160, first.as_ref()), digests[40..]);
 /// ```
-pub fn hash160_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
-    check_room(Algorithm::Ripemd160, count, digests);
-    ffi::hash160_rows(checked_rows("hash160_rows", data, stride, row_nbytes, count), digests);
+pub fn hash160_rows<'a>(rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(Algorithm::Ripemd160, rows.len(), digests);
+    ffi::hash160_rows(rows, digests);
 }
 
 /// SHA-256 of SHA-256 of rows, as Bitcoin hashes block headers and the checksums of addresses: the digest of the `i`-th
-/// row is written to the `i`-th 32 bytes of `digests`. The rows are those of [`hash_rows`].
+/// row is written to the `i`-th 32 bytes of `digests`.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 32` bytes.
+/// If `digests` does not have exactly `rows.len() * 32` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, sha256d_rows};
 ///
-/// let headers = [7; 2 * 80];
+/// let headers = [[7; 80]; 2];
 /// let mut digests = [0; 2 * 32];
-/// sha256d_rows(&headers, 80, 80, 2, &mut digests);
-/// let first = hash(Algorithm::Sha256, &headers[..80]);
+/// sha256d_rows(&headers, &mut digests);
+/// let first = hash(Algorithm::Sha256, &headers[0]);
 /// assert_eq!(hash(Algorithm::Sha256, first.as_ref()), digests[32..]);
 /// ```
-pub fn sha256d_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
-    check_room(Algorithm::Sha256, count, digests);
-    ffi::sha256d_rows(checked_rows("sha256d_rows", data, stride, row_nbytes, count), digests);
-}
-
-/// Panics, in the name of the function `caller`, unless the last row ends within `data`.
-#[track_caller]
-fn checked_rows<'a>(caller: &str, data: &'a [u8], stride: usize, nbytes: usize, count: usize) -> ffi::MessageRows<'a> {
-    let rows = ffi::MessageRows { data, stride, nbytes, count };
-    assert!(
-        rows.fit(),
-        "{caller}: {count} rows of {nbytes} bytes at a stride of {stride} do not fit into {} bytes",
-        data.len()
-    );
-    rows
+pub fn sha256d_rows<'a>(rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(Algorithm::Sha256, rows.len(), digests);
+    ffi::sha256d_rows(rows, digests);
 }
 
 /// Panics unless `digests` has room for exactly `count` digests.
