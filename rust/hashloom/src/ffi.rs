@@ -6,7 +6,9 @@
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
 //! functions are sound whatever the modules above check.
 
+#[cfg(feature = "merkle")]
 pub mod merkle;
+#[cfg(feature = "sha1dc")]
 pub mod sha1dc;
 
 use alloc::boxed::Box;
@@ -20,7 +22,9 @@ use core::ptr;
 
 use hashloom_sys as sys;
 
-use crate::{Algorithm, Blake2Parameters, Hasher};
+#[cfg(any(feature = "blake2b", feature = "blake2s"))]
+use crate::Blake2Parameters;
+use crate::{Algorithm, Hasher};
 
 /// Overwrites a secret with `zero`; the optimiser may not remove the write.
 fn wipe<T: Copy>(secret: &mut T, zero: T) {
@@ -117,25 +121,28 @@ impl Ctx {
     }
 
     fn wiped(algorithm: Algorithm) -> Self {
-        let raw = match algorithm {
-            Algorithm::Blake3 => Raw::Tree(Box::new(WIPED_TREE)),
+        let raw = match algorithm.body() {
+            sys::HL_BODY_BLAKE3 => Raw::Tree(Box::new(WIPED_TREE)),
             _ => Raw::Plain(WIPED),
         };
         Ctx { raw, algorithm, digest_nbytes: algorithm.digest_nbytes() as u8, has_parameters: false }
     }
 
     /// BLAKE3 with a key.
+    #[cfg(feature = "blake3")]
     pub fn blake3_keyed(key: &[u8; 32]) -> Self {
         // SAFETY: the key has 32 bytes.
         Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init(tree, key.as_ptr().cast()) })
     }
 
     /// BLAKE3 of the material of a key.
+    #[cfg(feature = "blake3")]
     pub fn blake3_derive_key(context: &str) -> Self {
         // SAFETY: the context is a slice.
         Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init_derive_key(tree, context.as_ptr().cast(), context.len()) })
     }
 
+    #[cfg(feature = "blake3")]
     fn begun_tree(begin: impl FnOnce(*mut sys::hl_blake3_ctx) -> sys::hl_status) -> Self {
         let mut ctx = Ctx::wiped(Algorithm::Blake3);
         ctx.has_parameters = true;
@@ -162,6 +169,7 @@ impl Ctx {
     }
 
     /// BLAKE2. The caller has checked the lengths.
+    #[cfg(any(feature = "blake2b", feature = "blake2s"))]
     pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
         let mut ctx = Ctx::wiped(algorithm);
         (ctx.digest_nbytes, ctx.has_parameters) = (digest_nbytes as u8, true);
@@ -517,32 +525,29 @@ pub fn run_many<M: AsRef<[u8]>>(
         return;
     }
     with_slices(digest_nbytes, messages, digests, |slices, digests| {
-        let job = sys::hl_job {
-            nbytes: size_of::<sys::hl_job>(),
-            alg: alg(algorithm),
-            again: 0,
-            messages: sys::hl_messages {
-                layout: sys::HL_SLICES,
-                reserved: 0,
-                count: slices.len(),
-                base: slices.as_ptr().cast(),
-                stride: 0,
-                nbytes: 0,
-            },
-            digests,
-            digest_stride: 0,
-            begin: begin.map_or(core::ptr::null(), |ctx| ctx.raw.as_ptr()),
-            begin_stride: 0,
-            keys: core::ptr::null(),
-            key_stride: 0,
-            kernel: core::ptr::null(),
-            is_secret: begin.is_some().into(),
-            reserved: 0,
-            digest_nbytes,
-        };
+        let mut job = job(algorithm, sys::HL_SLICES, slices.as_ptr().cast(), slices.len(), digests);
+        if let Some(ctx) = begin {
+            (job.begin, job.is_secret) = (ctx.raw.as_ptr(), 1);
+        }
+        job.digest_nbytes = digest_nbytes;
         // SAFETY: with_slices gives live slices and room for digest_nbytes of each.
         unsafe { sys::hl_run(&job) }
     });
+}
+
+/// A job of messages that lie at `base`; rows lack their length.
+fn job(
+    algorithm: Algorithm,
+    layout: sys::hl_layout,
+    base: *const c_void,
+    count: usize,
+    digests: *mut u8,
+) -> sys::hl_job {
+    // SAFETY: a job may be all zeros.
+    let mut job: sys::hl_job = unsafe { core::mem::zeroed() };
+    (job.nbytes, job.alg, job.digests) = (size_of::<sys::hl_job>(), alg(algorithm), digests);
+    (job.messages.layout, job.messages.base, job.messages.count) = (layout, base, count);
+    job
 }
 
 /// Hashes with kernel `index` and no other. Panics unless the kernel is available and has the algorithm's body.
@@ -580,12 +585,14 @@ pub fn hash_rows(algorithm: Algorithm, rows: Rows<'_>, digests: &mut [u8]) {
     check(unsafe { sys::hl_hash_rows(alg(algorithm), base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
+#[cfg(all(feature = "ripemd160", feature = "sha256"))]
 pub fn hash160_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Ripemd160, digests);
     // SAFETY: with_room gives live rows and room for a digest of RIPEMD-160 of each.
     check(unsafe { sys::hl_hash160_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
+#[cfg(feature = "sha256")]
 pub fn sha256d_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Sha256, digests);
     // SAFETY: with_room gives live rows and room for a digest of SHA-256 of each.
@@ -707,6 +714,43 @@ impl fmt::Debug for Rows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Rows({} of {} bytes, {} apart)", self.count, self.nbytes, self.stride)
     }
+}
+
+/// `above[i]` = the digest of the prefix and pair `i` of the layer.
+pub fn hash_pairs<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &[[u8; N]], above: &mut [[u8; N]]) {
+    assert!(N == algorithm.digest_nbytes() && layer.len() / 2 == above.len());
+    // SAFETY: the layer is live; there is room for a digest of each pair.
+    unsafe { run_pairs(algorithm, prefix, layer.as_ptr().cast(), above.len(), above.as_mut_ptr().cast()) };
+}
+
+/// The same in place.
+pub fn hash_pairs_in_place<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &mut [[u8; N]]) {
+    assert!(N == algorithm.digest_nbytes());
+    let nodes = layer.as_mut_ptr().cast::<u8>();
+    // SAFETY: the layer is live, and ours alone. Digest i overlaps pairs up to its own, as the library allows.
+    unsafe { run_pairs(algorithm, prefix, nodes, layer.len() / 2, nodes) };
+}
+
+/// # Safety
+///
+/// There must be `count` pairs of digests at `pairs`, and room for `count` digests at `above`, which may be `pairs`.
+unsafe fn run_pairs(algorithm: Algorithm, prefix: &[u8], pairs: *const u8, count: usize, above: *mut u8) {
+    let begin = (!prefix.is_empty()).then(|| {
+        let mut ctx = Ctx::new(algorithm);
+        ctx.update(prefix);
+        ctx
+    });
+    let nbytes = 2 * algorithm.digest_nbytes();
+    check(match &begin {
+        // SAFETY: as the caller says.
+        None => unsafe { sys::hl_hash_rows(alg(algorithm), pairs.cast(), nbytes, nbytes, count, above) },
+        Some(begin) => {
+            let mut job = job(algorithm, sys::HL_ROWS, pairs.cast(), count, above);
+            (job.begin, job.messages.stride, job.messages.nbytes) = (begin.raw.as_ptr(), nbytes, nbytes);
+            // SAFETY: as the caller says.
+            unsafe { sys::hl_run(&job) }
+        }
+    });
 }
 
 // ---- Kernels

@@ -7,24 +7,6 @@ use digest::array::Array;
 
 use crate::{Algorithm, block_api, hash_many};
 
-/// The inherent functions that all kinds of types share.
-macro_rules! writer {
-    ($type:ident) => {
-        /// Writing never fails and always takes all bytes.
-        #[cfg(feature = "std")]
-        impl std::io::Write for $type {
-            fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-                digest::Update::update(self, data);
-                Ok(data.len())
-            }
-
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
-            }
-        }
-    };
-}
-
 macro_rules! fixed {
     ($type:ident, $core:ident, $title:literal, $peer:literal, $standard:literal $(, oid $oid:literal)?) => {
         digest::buffer_fixed!(
@@ -68,8 +50,7 @@ macro_rules! fixed {
                 hash_many(Algorithm::$type, messages, Array::slice_as_flattened_mut(digests));
             }
         }
-
-        writer!($type);
+        crate::hasher::writer!($type, digest::Update::update);
     };
 }
 
@@ -111,16 +92,9 @@ macro_rules! xof {
         #[cfg(feature = "zeroize")]
         impl zeroize::ZeroizeOnDrop for $reader {}
 
-        writer!($type);
+        crate::hasher::writer!($type, digest::Update::update);
 
-        /// Reading never fails and always fills the buffer.
-        #[cfg(feature = "std")]
-        impl std::io::Read for $reader {
-            fn read(&mut self, digest: &mut [u8]) -> std::io::Result<usize> {
-                digest::XofReader::read(self, digest);
-                Ok(digest.len())
-            }
-        }
+        crate::xof::reader!($reader, digest::XofReader::read);
     };
 }
 
