@@ -351,6 +351,11 @@ def rust_types():
         yield f'    {a.camel}, {a.camel}Core{reader}, "{a.title}", "{rust_peer(a)}",'
         yield f'    "{advice}The standard is {a.standard}."{oid}'
         yield "}"
+    yield "types! {"
+    for a in eager():
+        if not a.is_xof:
+            yield f'    "{feature(a.body)}" {a.camel}'
+    yield "}"
 
 
 def rust_macs():

@@ -70,6 +70,7 @@ fn rows_and_pairs() {
 #[cfg(all(feature = "digest", feature = "hmac"))]
 #[test]
 fn types_of_digest() {
+    use hashloom::DigestMany;
     use hashloom::digest::{KeyInit, Mac};
 
     let messages = messages();

@@ -87,4 +87,21 @@ fixed! {
     Sm3, Sm3Core, "SM3", "sm3::Sm3",
     "The standard is GB/T 32905-2016.", oid "1.2.156.10197.1.401"
 }
+types! {
+    "sha1" Sha1
+    "sha256" Sha224
+    "sha256" Sha256
+    "sha512" Sha384
+    "sha512" Sha512
+    "sha512" Sha512_224
+    "sha512" Sha512_256
+    "ripemd160" Ripemd160
+    "md5" Md5
+    "sha3" Sha3_224
+    "sha3" Sha3_256
+    "sha3" Sha3_384
+    "sha3" Sha3_512
+    "sha3" Keccak256
+    "sm3" Sm3
+}
 // algorithms.py: end
