@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Layers of Merkle trees.
 
+use alloc::vec::Vec;
+
 use hashloom_sys as sys;
 
 use super::check;
@@ -31,5 +33,20 @@ pub fn root(rule: Rule, depth: u32, leaves: &mut [Node]) -> Node {
             core::ptr::null_mut(),
         )
     });
+    root
+}
+
+/// One layer of leaves that are appended: `nodes` become those above.
+pub fn grow(range: &mut sys::hl_merkle_range, height: u32, nodes: &mut Vec<Node>) {
+    let mut count = nodes.len();
+    // SAFETY: the range and the nodes are live, and ours alone.
+    check(unsafe { sys::hl_merkle_grow(range, height, nodes.as_mut_ptr().cast(), &mut count) });
+    nodes.truncate(count);
+}
+
+pub fn range_root(range: &sys::hl_merkle_range) -> Node {
+    let mut root = [0; 32];
+    // SAFETY: the range is live; root has room for a node.
+    check(unsafe { sys::hl_merkle_range_root(range, root.as_mut_ptr()) });
     root
 }
