@@ -8,13 +8,15 @@
 //! - `src/*/*.c`, the kernels, are always compiled `-O3` and uninstrumented, whatever the profile and `CFLAGS` say:
 //!   they do nothing but arithmetic on whole blocks that the driver has bounded, and all the time is spent in them.
 //!
-//! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute.
+//! No `-m` or `-march` flag is given: each kernel names its instruction set with a `target` attribute. The features of
+//! this crate become `HL_ALGORITHMS`; `CFLAGS=-DHL_ISAS=avx2,sha` leaves out kernels (`src/parts.h`).
 //!
 //! Hardening that costs no measurable time is on, unless the user's `CFLAGS` name it: a guard behind the arrays on the
 //! driver's stack, and on x86 a mark at the beginning of each function that may be called through a pointer.
 //! `_FORTIFY_SOURCE` finds no call here that it could check.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +56,8 @@ const UNALIGNED_MOVES: TargetFlag = TargetFlag("-Wa,-muse-unaligned-vector-move"
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let (driver_files, kernel_files) = sources(&root.join("src"))?;
+    let (parts, absent) = parts(&root.join("src/parts.h"))?;
+    let (driver_files, kernel_files) = sources(&root.join("src"), &absent)?;
 
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=src");
@@ -66,11 +69,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     library
         .std("c11")
         .include(root.join("include"))
-        .warnings(true)
-        .extra_warnings(true)
+        .warnings(false)
         // A shell and an editor rarely agree on their environment; each change would compile all of this again.
         .emit_rerun_if_env_changed(false);
+    if env::var_os("CARGO_FEATURE_DEFAULT").is_none() {
+        library.define("HL_ALGORITHMS", &*parts.join(","));
+    }
     let compiler = library.try_get_compiler()?;
+    let is_gcc = compiler.is_like_gnu();
     if compiler.is_like_msvc() {
         let path = compiler.path().display();
         return Err(format!("hashloom needs gcc >= 8 or clang >= 14; {path} is neither: set CC to one of them").into());
@@ -86,19 +92,59 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let target_flags = target_flags(&library, &compiler)?;
-    let driver_flags: Vec<&str> = target_flags.iter().map(|flag| flag.0).chain(DRIVER_FLAGS).collect();
-    let driver = driver_files.iter().map(|file| (file, Part { flags: &driver_flags, is_wanted: |_| true }));
-    let kernel_flags: Vec<&str> =
-        target_flags.iter().filter(|flag| flag.2).map(|flag| flag.0).chain(KERNEL_FLAGS).collect();
-    let is_wanted = |flag: &str| !NOT_FOR_KERNELS.iter().any(|beginning| flag.starts_with(beginning));
-    let kernels = kernel_files.iter().map(|file| (file, Part { flags: &kernel_flags, is_wanted }));
-    let files: Vec<_> = driver.chain(kernels).collect();
+    let flags = |of: &[TargetFlag], more: &[&str]| -> Vec<OsString> {
+        of.iter().map(|flag| flag.0).chain(more.iter().copied()).map(OsString::from).collect()
+    };
+    let mut driver_args: Vec<OsString> = compiler.get_args().map(OsString::from).collect();
+    let mut kernel_args = driver_args.clone();
+    kernel_args.retain(|arg| !NOT_FOR_KERNELS.iter().any(|beginning| arg.to_string_lossy().starts_with(beginning)));
+    driver_args.extend(flags(&target_flags, &DRIVER_FLAGS));
+    kernel_args.extend(flags(&target_flags.into_iter().filter(|flag| flag.2).collect::<Vec<_>>(), &KERNEL_FLAGS));
+    // gcc 12 takes 0.8 seconds to read this header, as long as for a kernel of SHA-256: it is read once. What tests
+    // share by ccache has no such header, which ccache does not see through; the objects are the same.
+    let header = out.join("intrinsics.h");
+    let precompiled = out.join("intrinsics.h.gch");
+    let is_precompiled = is_gcc && family() == "x86" && env::var_os("CCACHE_DIR").is_none();
+    if is_precompiled {
+        fs::write(&header, "#include <immintrin.h>\n")?;
+        let args = [&kernel_args[..], &["-x".into(), "c-header".into()]].concat();
+        compile(&compiler, &args, &header, &precompiled)?;
+        kernel_args.extend(["-include".into(), header.into()]);
+    }
+    let driver = driver_files.iter().map(|file| (file, &driver_args[..]));
+    let files: Vec<_> = driver.chain(kernel_files.iter().map(|file| (file, &kernel_args[..]))).collect();
     compile_all(&compiler, &files, &out)?;
+    if is_precompiled {
+        fs::remove_file(precompiled)?; // 24 MB
+    }
     for (file, _) in files {
         library.object(out.join(object_name(file)));
     }
     library.try_compile("hashloom")?;
     Ok(())
+}
+
+/// The folder of the target's kernels.
+fn family() -> &'static str {
+    match env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default().as_str() {
+        "x86" | "x86_64" => "x86",
+        "aarch64" => "arm",
+        "wasm32" | "wasm64" => "wasm",
+        _ => "",
+    }
+}
+
+/// The names of parts.h that are features of this build, and those that are not.
+fn parts(header: &Path) -> Result<(Vec<String>, Vec<String>), Box<dyn Error>> {
+    let text = fs::read_to_string(header)?;
+    let rows = text.lines().filter_map(|line| line.strip_prefix("#define HLI_ALG_"));
+    let names = rows.filter_map(|row| row.split(' ').next()).filter(|name| *name != "none").map(str::to_owned);
+    let is_feature = |name: &String| env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
+    let (parts, absent): (Vec<_>, Vec<_>) = names.partition(is_feature);
+    if parts.is_empty() {
+        return Err("hashloom without an algorithm: name one, such as features = [\"sha256\"], or \"all\"".into());
+    }
+    Ok((parts, absent))
 }
 
 /// The flags that the target wants and the compiler supports, and that the user's flags do not name.
@@ -108,7 +154,7 @@ fn target_flags(library: &cc::Build, compiler: &Command) -> Result<Vec<TargetFla
     if env::var_os("CARGO_CFG_UNIX").is_some() {
         wanted.push(STACK_PROTECTOR);
     }
-    if matches!(env::var("CARGO_CFG_TARGET_ARCH")?.as_str(), "x86" | "x86_64") {
+    if family() == "x86" {
         wanted.push(BRANCH_MARKS);
     }
     if env::var_os("CARGO_CFG_WINDOWS").is_some() && env::var("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
@@ -128,21 +174,14 @@ fn version(compiler: &Command) -> Result<String, Box<dyn Error>> {
     Ok(text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("an unknown compiler").into())
 }
 
-/// How the files of a part of the library are compiled: with those of the compiler's arguments that are wanted, then
-/// `flags`.
-struct Part<'a> {
-    flags: &'a [&'a str],
-    is_wanted: fn(&str) -> bool,
-}
-
 /// Compiles all files, as many at a time as Cargo allows: one after the other they would be the longest part of a build
 /// on many CPUs.
-fn compile_all(compiler: &Command, files: &[(&PathBuf, Part<'_>)], out: &Path) -> Result<(), String> {
+fn compile_all(compiler: &Command, files: &[(&PathBuf, &[OsString])], out: &Path) -> Result<(), String> {
     let njobs = env::var("NUM_JOBS").ok().and_then(|number| number.parse().ok()).unwrap_or(1);
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some((file, part)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            compile(compiler, part, file, &out.join(object_name(file)))?;
+        while let Some((file, args)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            compile(compiler, args, file, &out.join(object_name(file)))?;
         }
         Ok(())
     };
@@ -154,24 +193,24 @@ fn compile_all(compiler: &Command, files: &[(&PathBuf, Part<'_>)], out: &Path) -
     })
 }
 
-fn compile(compiler: &Command, part: &Part<'_>, file: &Path, object: &Path) -> Result<(), String> {
+fn compile(compiler: &Command, args: &[OsString], file: &Path, object: &Path) -> Result<(), String> {
     let mut command = Command::new(compiler.get_program());
     command.envs(compiler.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.args(compiler.get_args().filter(|arg| (part.is_wanted)(&arg.to_string_lossy()))).args(part.flags);
-    command.arg("-c").arg(file).arg("-o").arg(object);
+    command.args(args).arg("-c").arg(file).arg("-o").arg(object);
     println!("{command:?}");
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?}: the C compiler ended with {status}")) }
 }
 
-/// The files `src/*.c` and `src/*/*.c`, sorted, so that equal sources give an equal archive.
-fn sources(src: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<dyn Error>> {
+/// The files `src/*.c` and `src/*/*.c`, sorted, so that equal sources give an equal archive: without kernels of other
+/// CPUs, and the two files whose calls hashloom itself never makes, if they are absent.
+fn sources(src: &Path, absent: &[String]) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<dyn Error>> {
     let (mut driver, mut kernels) = (c_files(src)?, Vec::new());
-    for entry in fs::read_dir(src)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            kernels.extend(c_files(&path)?);
-        }
+    for part in absent.iter().filter(|part| matches!(part.as_str(), "search" | "slh")) {
+        driver.retain(|file| !file.ends_with(format!("{part}.c")));
+    }
+    for folder in ["alg", "generic", family()].iter().filter(|folder| !folder.is_empty()) {
+        kernels.extend(c_files(&src.join(folder))?);
     }
     driver.sort();
     kernels.sort();

@@ -17,6 +17,16 @@ pub const HL_MERKLE_ZEROS: hl_merkle = 3;
 /// The most layers above the leaves.
 pub const HL_MERKLE_DEPTH_MAX: c_uint = 64;
 
+/// A tree by [`HL_MERKLE_RFC6962`] that grows. All zeros: no leaves.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hl_merkle_range {
+    /// The number of leaves.
+    pub size: u64,
+    /// `roots[h]`: that of the complete subtree of 2^h leaves, if bit h of `size` is one; else free.
+    pub roots: [[u8; 32]; 64],
+}
+
 /// A parameter set of SLH-DSA (FIPS 205 section 11). `s`: small signatures; `f`: fast to sign.
 pub type hl_slh = c_uint;
 /// SLH-DSA-SHA2-128s.
@@ -211,6 +221,11 @@ unsafe extern "C" {
         proof: *mut u8,
         nproof: *mut usize,
     ) -> hl_status;
+    /// Appends `count` leaves, a layer at a time, until `count` is 0: `nodes` are the new roots of complete subtrees of
+    /// this height, and become those above.
+    pub fn hl_merkle_grow(range: *mut hl_merkle_range, height: c_uint, nodes: *mut u8, count: *mut usize) -> hl_status;
+    /// `root` = the root above all leaves.
+    pub fn hl_merkle_range_root(range: *const hl_merkle_range, root: *mut u8) -> hl_status;
 
     /// The description of one set; NULL if `set` is not an [`hl_slh`].
     pub safe fn hl_slh_find(set: hl_slh) -> *const hl_slh_info;

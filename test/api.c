@@ -508,6 +508,113 @@ static void check_merkle(void)
     CHECK(hl_merkle_layer(HL_MERKLE_BITCOIN, 0, nodes, 4, nodes + 64) == HL_EJOB, "over pairs to be hashed");
 }
 
+/* RFC 6962 section 2.1 as it stands there: the root above n digests of leaves. */
+static void rfc6962_root(const uint8_t *leaves, size_t n, uint8_t *root)
+{
+    uint8_t node[1 + 2 * 32] = {1};
+    size_t left = 1;
+
+    if (n == 0)
+        hl_hash(HL_SHA256, NULL, 0, root);
+    if (n == 1)
+        memcpy(root, leaves, 32);
+    if (n <= 1)
+        return;
+    while (2 * left < n)
+        left *= 2;
+    rfc6962_root(leaves, left, node + 1);
+    rfc6962_root(leaves + left * 32, n - left, node + 33);
+    hl_hash(HL_SHA256, node, sizeof node, root);
+}
+
+/* Leaves appended in steps: after each the root is right, and each root of a complete subtree was told once. */
+static void check_merkle_range(void)
+{
+    enum { LEAVES = 150, NODE = 32 };
+    static uint8_t leaves[LEAVES * NODE], nodes[LEAVES * NODE];
+    uint8_t root[NODE], expected[NODE];
+    hl_merkle_range range, before;
+    size_t count;
+
+    test_case("hl_merkle_grow, hl_merkle_range_root");
+    random_fill(leaves, sizeof leaves);
+    for (size_t step = 1; step <= LEAVES; step += step < 9 ? 1 : 47) {
+        size_t told[8] = {0};
+        memset(&range, 0xee, sizeof range);
+        range.size = 0;
+        for (size_t size = 0; size < LEAVES; size += step) {
+            count = size + step <= LEAVES ? step : LEAVES - size;
+            memcpy(nodes, leaves + size * NODE, count * NODE);
+            for (unsigned height = 0; count > 0; height++) {
+                const size_t first = (size_t)(height == 0 ? range.size : (range.size >> height) - count);
+                CHECK(first == told[height], "height %u, step %zu: from %zu on", height, step, first);
+                for (size_t i = 0; i < count; i++) {
+                    rfc6962_root(leaves + ((first + i) << height) * NODE, (size_t)1 << height, expected);
+                    CHECK(memcmp(nodes + i * NODE, expected, NODE) == 0, "height %u, %zu", height, first + i);
+                }
+                told[height] = first + count;
+                CHECK(hl_merkle_grow(&range, height, nodes, &count) == HL_OK, "height %u, step %zu", height, step);
+            }
+            rfc6962_root(leaves, (size_t)range.size, expected);
+            CHECK(hl_merkle_range_root(&range, root) == HL_OK && memcmp(root, expected, NODE) == 0, "%zu by %zu",
+                  (size_t)range.size, step);
+        }
+        for (unsigned height = 0; height < 8; height++)
+            CHECK(told[height] == (size_t)LEAVES >> height, "height %u, step %zu: %zu", height, step, told[height]);
+    }
+    /* The same leaves have this root in rust/hashloom/tests/all/merkle.rs and go/merkle/merkle_test.go. */
+    static const uint8_t known[NODE] = {0x5f, 0x84, 0xe1, 0x46, 0xe8, 0xb4, 0x01, 0x0b, 0x6a, 0x76, 0xd0,
+                                        0xfd, 0xcb, 0xc6, 0x63, 0x51, 0x8f, 0xac, 0x74, 0x5c, 0xba, 0x1c,
+                                        0xda, 0x1f, 0x25, 0xc9, 0x58, 0x35, 0x5c, 0xdf, 0x89, 0xdc};
+    range.size = 0;
+    for (size_t i = 0; i < LEAVES; i++)
+        memset(nodes + i * NODE, (int)i, NODE);
+    count = LEAVES;
+    for (unsigned height = 0; count > 0; height++)
+        CHECK(hl_merkle_grow(&range, height, nodes, &count) == HL_OK, "height %u", height);
+    CHECK(hl_merkle_range_root(&range, root) == HL_OK && memcmp(root, known, NODE) == 0, "150 leaves");
+    memset(&range, 0x11, sizeof range);
+    range.size = UINT64_MAX - 1;
+    count = 1;
+    memcpy(nodes, leaves, NODE);
+    CHECK(hl_merkle_grow(&range, 0, nodes, &count) == HL_OK && count == 0 && range.size == UINT64_MAX, "the last leaf");
+    CHECK(memcmp(range.roots[0], leaves, NODE) == 0 && range.roots[1][0] == 0x11, "the last leaf has its place");
+    count = 1;
+    before = range;
+    CHECK(hl_merkle_grow(&range, 0, nodes, &count) == HL_ELENGTH && count == 1, "2^64 leaves");
+    CHECK(memcmp(&before, &range, sizeof range) == 0, "nothing was written");
+    /* 2^63 - 1 leaves have a root at each height up to 62: one more makes a path through all of them. */
+    memset(&range, 0x11, sizeof range);
+    range.size = UINT64_MAX >> 1;
+    memcpy(nodes, leaves, NODE);
+    uint8_t path[1 + 2 * NODE] = {1};
+    memcpy(path + 1 + NODE, leaves, NODE);
+    for (unsigned height = 0; count > 0; height++) {
+        CHECK(hl_merkle_grow(&range, height, nodes, &count) == HL_OK && count == (height < 63), "height %u", height);
+        memset(path + 1, 0x11, NODE);
+        if (height < 63)
+            hl_hash(HL_SHA256, path, sizeof path, path + 1 + NODE);
+    }
+    CHECK(memcmp(range.roots[63], path + 1 + NODE, NODE) == 0, "2^63 leaves");
+    CHECK(hl_merkle_range_root(&range, root) == HL_OK && memcmp(range.roots[63], root, NODE) == 0, "their root");
+    range.size = 5;
+    count = 3;
+    CHECK(hl_merkle_grow(&range, 1, nodes, &count) == HL_ELENGTH, "more roots than the tree has");
+    CHECK(hl_merkle_grow(&range, 64, nodes, &count) == HL_ELENGTH, "a height that no root has");
+    count = SIZE_MAX;
+    CHECK(hl_merkle_grow(&range, 0, nodes, &count) == HL_ELENGTH, "a length that fits no memory");
+    count = 1;
+    CHECK(hl_merkle_grow(&range, 0, range.roots[2], &count) == HL_EJOB, "nodes in the range");
+    CHECK(hl_merkle_grow(NULL, 0, nodes, &count) == HL_ENULL && hl_merkle_grow(&range, 0, NULL, &count) == HL_ENULL &&
+          hl_merkle_grow(&range, 0, nodes, NULL) == HL_ENULL, "no memory");
+    CHECK(hl_merkle_range_root(NULL, root) == HL_ENULL && hl_merkle_range_root(&range, NULL) == HL_ENULL, "no memory");
+    count = 0;
+    CHECK(hl_merkle_grow(&range, 0, NULL, &count) == HL_OK && range.size == 5, "no leaves");
+    range.size = 0;
+    rfc6962_root(leaves, 0, expected);
+    CHECK(hl_merkle_range_root(&range, root) == HL_OK && memcmp(root, expected, NODE) == 0, "a tree without leaves");
+}
+
 /* Each place over the nodes of what a call writes: the right bytes and nothing beside them, or HL_EJOB, no change. */
 static void check_merkle_overlap(void)
 {
@@ -581,7 +688,7 @@ int main(int argc, char **argv)
         if (hl_alg_find(HL_RIPEMD160) != NULL)
             check_rows_overlap("hl_hash160_rows", hash160_rows, HL_SHA256, HL_RIPEMD160_DIGEST_NBYTES);
         if (has_calls(hl_merkle_layer(HL_MERKLE_ZEROS, 0, NULL, 1, NULL)))
-            check_merkle(), check_merkle_overlap();
+            check_merkle(), check_merkle_range(), check_merkle_overlap();
     }
     test_case("hl_kernel_chosen for no algorithm");
     CHECK(hl_kernel_chosen(OFF_TABLE, 1) == NULL && hl_kernel_chosen((hl_alg)0, 1) == NULL, "not NULL");

@@ -49,7 +49,7 @@ skip() { # WHAT
 
 for target; do
     case $target in
-    wasm32-*) check "$target" --package hashloom --no-default-features ;;
+    wasm32-*) check "$target" --package hashloom --no-default-features --features all ;;
     # wgpu has drivers for few systems.
     *windows* | *apple*)
         check "$target" --workspace --no-default-features --all-targets

@@ -104,8 +104,13 @@ crates-optimised | all | program | cargo test --quiet --release --workspace --ex
 # Without std the crate hashloom has the same kernels, which the part crates tests.
 crate-without-std | more all | crates | \
     cargo test --quiet --package hashloom --package hashloom-slh --no-default-features --locked --lib --test all \
-    --features hashloom-slh/getrandom,hashloom-slh/pkcs8,hashloom-slh/signature
+    --features hashloom/all,hashloom-slh/getrandom,hashloom-slh/pkcs8,hashloom-slh/signature
     rust/hashloom/* rust/hashloom-slh/*
+# One algorithm, without a warning: the C core, tests/alone.rs, and the examples of what is left.
+crate-sha256-alone | more all | crate-without-std | \
+    cargo clippy {alone} --features sha256 -- -D warnings && cargo test {alone} --features sha256,std && \
+    cargo test {alone} --features sha256,std,digest,hmac,merkle,zeroize
+    rust/hashloom/* core/Cargo.toml core/build.rs core/src/parts.h
 # Without features too no crate has a warning. clippy, as the lint has compiled what the crates depend on.
 crates-without-features | all | crate-without-std | \
     cargo clippy --quiet --package hashloom-files --package hashloom-list --package hashloom-stores \
@@ -201,6 +206,7 @@ WORDS = {
     "workspace": WORKSPACE,
     "peers": "--manifest-path bench/peers/Cargo.toml",
     "fuse": "--quiet --locked --manifest-path test/fuse/Cargo.toml",
+    "alone": "--quiet --locked --package hashloom --no-default-features",
     "require": "--require" if os.environ.get("HASHLOOM_REQUIRE") else "",
 }
 # The program is the one that the crates' tests build too: with a test, so that Cargo selects the same features, and

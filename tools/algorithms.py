@@ -235,29 +235,57 @@ def rust_sys_bodies():
         yield f"pub const HL_BODY_{b.constant}: hl_body = {b.id};"
 
 
-def rust_variants():
+# Calls beside hashing that a build may lack (core/src/parts.h), with the features that they take; and names that
+# people who know RustCrypto's crates look for.
+CALLS = {"hmac": [], "merkle": ["sha256"], "search": [], "sha1dc": ["sha1"], "slh": ["hmac"]}
+ONLY_IN_C = ("search", "slh")
+GROUPS = {"sha2": ["sha256", "sha512"], "blake2": ["blake2b", "blake2s"]}
+
+
+def feature(body):
+    """The feature of a crate, as docs/c.md names it."""
+    return "sha3" if body.name == "keccak" else body.name
+
+
+def is_built(a):
+    return f'#[cfg(feature = "{feature(a.body)}")]'
+
+
+def quoted(names):
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def features():
+    return sorted(map(feature, BODIES)) + sorted(CALLS)
+
+
+def cargo_sys():
+    yield from textwrap.wrap(f"default = [{quoted(features())}]", 118, subsequent_indent="    ")
+    for name in features():
+        yield f"{name} = [{quoted(CALLS.get(name, []))}]"
+
+
+def cargo_features():
+    names = [name for name in features() if name not in ONLY_IN_C]
+    yield from textwrap.wrap(f'all = [{quoted(names)}, "hashloom-sys/default"]', 118, subsequent_indent="    ")
+    for name in names:
+        yield f"{name} = [{quoted([*CALLS.get(name, []), 'hashloom-sys/' + name])}]"
+    for name, members in GROUPS.items():
+        yield f"{name} = [{quoted(members)}]"
+
+
+def rust_algorithms():
     for a in in_order():
         size = f"{a.digest_nbytes}-byte digest" + ", or any other length" * a.is_xof
+        yield f'    "{feature(a.body)}"'
         yield f"    /// {a.title}: {a.standard}; {size}."
         if a.is_legacy:
             yield "    ///"
             yield ("    /// Not collision resistant: for existing formats only, never where somebody might gain by a"
                    " forged message.")
-        yield f"    {a.camel} = sys::HL_{a.constant},"
-
-
-def rust_all():
-    for a in in_order():
-        yield f"        Algorithm::{a.camel},"
-
-
-def rust_rows():
-    for a in ALGORITHMS:
-        tags = ", ".join(f'"{tag}"' for tag in a.tags)
-        yield f'    Row {{ name: "{a.name}", title: "{a.title}", tags: &[{tags}],'
-        yield (f"        digest_nbytes: {a.digest_nbytes}, block_nbytes: {a.block_nbytes}, "
-               f"body: sys::HL_BODY_{a.body.constant}, is_xof: {str(a.is_xof).lower()}, "
-               f"has_hmac: {str(a.has_hmac).lower()} }},")
+        yield f'    {a.camel} = HL_{a.constant}, "{a.name}", "{a.title}", [{quoted(a.tags)}],'
+        yield (f"        {a.digest_nbytes}, {a.block_nbytes}, HL_BODY_{a.body.constant}, {str(a.is_xof).lower()}, "
+               f"{str(a.has_hmac).lower()};")
 
 
 def md_openssl():
@@ -336,6 +364,7 @@ def rust_cores():
         state = f"[u{8 * a.body.word_nbytes}; {a.body.nwords}]"
         saved_nbytes = a.body.word_nbytes * a.body.nwords + count_nbytes
         end = f"U{a.digest_nbytes // 2}, {a.camel}ReaderCore" if a.is_xof else f"U{a.digest_nbytes}"
+        yield is_built(a)
         yield f"{'xof' if a.is_xof else 'fixed'}! {{"
         yield f'    {a.camel}, {a.camel}Core, "{a.title}", "{a.standard}",'
         yield f"    {state}, {count_nbytes}, U{saved_nbytes}, U{a.block_nbytes}, {end}"
@@ -351,15 +380,22 @@ def rust_types():
         oid = f', oid "{a.openssl[-1]}"' if has_oid(a) else ""
         advice = "Not collision resistant: for existing formats only. " if a.is_legacy else ""
         reader = f", {a.camel}Reader, {a.camel}ReaderCore" if a.is_xof else ""
+        yield is_built(a)
         yield f"{'xof' if a.is_xof else 'fixed'}! {{"
         yield f'    {a.camel}, {a.camel}Core{reader}, "{a.title}", "{rust_peer(a)}",'
         yield f'    "{advice}The standard is {a.standard}."{oid}'
         yield "}"
+    yield "types! {"
+    for a in eager():
+        if not a.is_xof:
+            yield f'    "{feature(a.body)}" {a.camel}'
+    yield "}"
 
 
 def rust_macs():
     for a in eager():
         if not a.is_xof:
+            yield is_built(a)
             yield f"mac!(Hmac{a.camel}, {a.camel}, U{a.block_nbytes}, U{a.digest_nbytes});"
 
 
@@ -561,8 +597,10 @@ def page_names():
 
 
 WRITERS = {
+    "core/Cargo.toml": [cargo_sys],
+    "rust/hashloom/Cargo.toml": [cargo_features],
     "core/algorithms.rs": [rust_sys_constants, rust_sys_sizes, rust_sys_bodies],
-    "rust/hashloom/src/algorithm.rs": [rust_variants, rust_all, rust_rows],
+    "rust/hashloom/src/rows/algorithms.rs": [rust_algorithms],
     "rust/hashloom/src/rows/cores.rs": [rust_cores],
     "rust/hashloom/src/rows/types.rs": [rust_types],
     "rust/hashloom/src/rows/macs.rs": [rust_macs],

@@ -561,6 +561,28 @@ HL_CALL hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t
 HL_CALL hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root,
                                  size_t index, uint8_t *proof, size_t *nproof);
 
+/* A tree by HL_MERKLE_RFC6962 that grows, such as a log's (a compact range): the number of its leaves, and the roots of
+ * its complete subtrees. All zeros: no leaves. It holds no pointer: it may be copied, or filled in with what a log has
+ * kept. Two threads may not grow one range at once. */
+typedef struct hl_merkle_range {
+    uint64_t size;
+    uint8_t  roots[64][32]; /* roots[h]: of 2^h leaves, if bit h of size is one; else free. The highest comes first */
+} hl_merkle_range;
+
+/* Appends *count leaves, a layer at a time, until none is left above:
+ *
+ *     for (unsigned height = 0; count > 0; height++)
+ *         if (hl_merkle_grow(&range, height, nodes, &count) != HL_OK) ...
+ *
+ * Before each call nodes[0 .. 32 * *count - 1] are the new roots of complete subtrees of 2^height leaves, from number
+ * first on, which a log stores: first = range.size at height 0, where they are the leaves, and then (range.size >>
+ * height) - count. The call makes the roots above from them, side by side in lanes and in place, and *count their
+ * number; range has every leaf after the first call, and a root when the last call has ended. HL_ELENGTH if the tree
+ * would have 2^64 leaves, or at this height less than *count roots; HL_EJOB if nodes overlap the range. */
+HL_CALL hl_status hl_merkle_grow(hl_merkle_range *range, unsigned height, uint8_t *nodes, size_t *count);
+/* root = the root of 32 bytes above all leaves, in at most 63 hashes. Without leaves it is SHA-256 of nothing. */
+HL_CALL hl_status hl_merkle_range_root(const hl_merkle_range *range, uint8_t *root);
+
 /* ---- SLH-DSA: signatures made of hashes alone (FIPS 205) --------------------------------------------------------- */
 
 /* The parameter sets, FIPS 205 section 11. `s`: small signatures; `f`: fast to sign. */

@@ -126,3 +126,62 @@ hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t 
     hli_copy(root, zeros, NODE);
     return HL_OK;
 }
+
+hl_status hl_merkle_grow(hl_merkle_range *range, unsigned height, uint8_t *nodes, size_t *count)
+{
+    const size_t n = count == NULL ? 0 : *count;
+    const hl_status status = check(HL_MERKLE_RFC6962, height, nodes, n, (const uint8_t *)range);
+    const unsigned shift = height & 63;
+    uint8_t pair[2 * NODE];
+    uint64_t size;
+
+    if (status != HL_OK)
+        return status;
+    if (count == NULL)
+        return HL_ENULL;
+    size = range->size + (height == 0 ? n : 0);
+    if (height > 63 || size < range->size || size >> shift < n)
+        return HL_ELENGTH;
+    if (overlap(nodes, n * NODE, (const uint8_t *)range, sizeof *range))
+        return HL_EJOB;
+    range->size = size;
+    if (n == 0)
+        return HL_OK;
+    /* The first node may be the right one of a pair, the last one without another. Both are so together only if there
+     * are two or more. */
+    const size_t is_right = ((size >> shift) - n) % 2, is_odd = (size >> shift) % 2, npairs = (n - is_right) / 2;
+    if (is_right != 0) {
+        hli_copy(pair, range->roots[height], NODE);
+        hli_copy(pair + NODE, nodes, NODE);
+        hash_layer(HL_MERKLE_RFC6962, NULL, pair, 2, nodes);
+    }
+    if (is_odd != 0)
+        hli_copy(range->roots[height], nodes + (n - 1) * NODE, NODE);
+    *count = is_right + npairs;
+    nodes += is_right * NODE;
+    return npairs == 0 ? HL_OK : hash_layer(HL_MERKLE_RFC6962, NULL, nodes, 2 * npairs, nodes);
+}
+
+hl_status hl_merkle_range_root(const hl_merkle_range *range, uint8_t *root)
+{
+    const hl_status status = check(HL_MERKLE_RFC6962, 0, (const uint8_t *)range, range != NULL, root);
+    uint8_t pair[2 * NODE], *const right = pair + NODE;
+    int is_first = 1;
+
+    if (status != HL_OK)
+        return status;
+    if (range == NULL)
+        return HL_ENULL;
+    if (range->size == 0)
+        return hl_hash(HL_SHA256, NULL, 0, root);
+    for (unsigned height = 0; height < 64; height++) {
+        if ((range->size >> height & 1) == 0)
+            continue;
+        hli_copy(is_first ? right : pair, range->roots[height], NODE);
+        if (!is_first)
+            hash_layer(HL_MERKLE_RFC6962, NULL, pair, 2, right);
+        is_first = 0;
+    }
+    hli_copy(root, right, NODE);
+    return HL_OK;
+}

@@ -64,12 +64,13 @@
 #define HLI_ISA_simd128      0x1000
 #define HLI_ISA_none         0
 
-/* The bits of a list of up to 14 names. */
+/* The bits of a list of up to 16 names. */
 #define HLI_BITS(kind, ...) \
-    HLI_BITS_(kind, __VA_ARGS__, none, none, none, none, none, none, none, none, none, none, none, none, none, none)
-#define HLI_BITS_(kind, a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) \
+    HLI_BITS_(kind, __VA_ARGS__, none, none, none, none, none, none, none, none, none, none, none, none, none, none, \
+              none, none)
+#define HLI_BITS_(kind, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, ...) \
     (kind##a | kind##b | kind##c | kind##d | kind##e | kind##f | kind##g | kind##h | kind##i | kind##j | kind##k | \
-     kind##l | kind##m | kind##n)
+     kind##l | kind##m | kind##n | kind##o | kind##p)
 
 /* Whether the build has it; also for #if. */
 #ifdef HL_ALGORITHMS

@@ -3,6 +3,7 @@
 package merkle_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -174,6 +175,14 @@ func TestRange(t *testing.T) {
 		if len(seen) != nnodes {
 			t.Errorf("%d at a time: %d nodes, want %d", step, len(seen), nnodes)
 		}
+	}
+	// The same leaves have this root in test/api.c and rust/hashloom/tests/all/merkle.rs.
+	r := new(merkle.Range)
+	for i := range 150 {
+		r.Append([]merkle.Node{merkle.Node(bytes.Repeat([]byte{byte(i)}, 32))}, nil)
+	}
+	if got := fmt.Sprintf("%x", r.Root()); got != "5f84e146e8b4010b6a76d0fdcbc663518fac745cba1cda1f25c958355cdf89dc" {
+		t.Errorf("the root of 150 leaves is %s", got)
 	}
 	if r, err := merkle.NewRange(3, all[:1]); err == nil {
 		t.Errorf("%v", r)

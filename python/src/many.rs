@@ -5,7 +5,7 @@
 
 use std::thread;
 
-use hashloom::{Algorithm, HmacKey, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows, xof_many};
+use hashloom::{Algorithm, HmacKey, RowLayout, hash_many, hash_rows, hash160_rows, hmac_many, sha256d_rows, xof_many};
 use hashloom_files::run::join;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -106,7 +106,7 @@ impl Function<'_> {
     fn second(&self, first: &[u8], digests: &mut [u8]) {
         let nbytes = Algorithm::Sha256.digest_nbytes();
         let second = if matches!(self, Function::Hash160) { Algorithm::Ripemd160 } else { Algorithm::Sha256 };
-        hash_rows(second, first, nbytes, nbytes, first.len() / nbytes, digests);
+        hash_rows(second, hashloom::Rows::chunks_exact(first, nbytes), digests);
     }
 
     /// Hashes messages without the interpreter lock, if they are worth it. A signal ends the work within a stretch.
@@ -153,12 +153,13 @@ impl Function<'_> {
     }
 
     fn rows(&self, data: &[u8], stride: usize, nbytes: usize, count: usize, digests: &mut [u8]) {
+        let rows = hashloom::Rows::new(data, RowLayout { row_nbytes: nbytes, stride, count });
         match self {
-            Function::Digest(algorithm) => hash_rows(*algorithm, data, stride, nbytes, count, digests),
-            Function::Hash160 => hash160_rows(data, stride, nbytes, count, digests),
-            Function::Sha256d => sha256d_rows(data, stride, nbytes, count, digests),
+            Function::Digest(algorithm) => hash_rows(*algorithm, rows, digests),
+            Function::Hash160 => hash160_rows(rows, digests),
+            Function::Sha256d => sha256d_rows(rows, digests),
             Function::Xof(..) | Function::Mac(_) => {
-                let rows: Vec<_> = (0..count).map(|row| &data[row * stride..][..nbytes]).collect();
+                let rows: Vec<_> = (0..count).filter_map(|row| rows.get(row)).collect();
                 self.slices(&rows, digests);
             }
         }

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use bech32::segwit;
-use hashloom::sha256d_rows;
+use hashloom::{Rows, sha256d_rows};
 use hashloom_files::text::Hex;
 
 use crate::convert::{Convert, Output};
@@ -127,7 +127,7 @@ fn of_base58(address: &[u8]) -> Result<Decoded, String> {
         return Err(format!("expected base58 of {NBYTES} bytes, found {nbytes}"));
     }
     let mut digest = [0; 32];
-    sha256d_rows(&bytes, NBYTES, NBYTES - 4, 1, &mut digest);
+    sha256d_rows(Rows::chunks_exact(&bytes, NBYTES).columns(0..NBYTES - 4), &mut digest);
     if digest[..4] != bytes[NBYTES - 4..] {
         return Err("the checksum is wrong: the address was mistyped or cut".into());
     }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use bech32::segwit::{VERSION_0, VERSION_1, encode_lower_to_fmt_unchecked};
-use hashloom::{Algorithm, hash, hash_rows, hash160_rows, sha256d_rows};
+use hashloom::{Algorithm, Rows, hash, hash_rows, hash160_rows, sha256d_rows};
 use secp256k1::{PublicKey, SecretKey};
 
 use crate::convert::{Convert, Output};
@@ -19,6 +19,7 @@ const HASH160_NBYTES: usize = Algorithm::Ripemd160.digest_nbytes();
 /// The types of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[non_exhaustive]
 pub enum Type {
     /// Base58 of the key's hash160
     P2pkh,
@@ -121,7 +122,7 @@ impl<'a> Addresses<'a> {
         let rows = points.iter().flat_map(|point| [tag.as_ref(), tag.as_ref(), &point.serialize()[1..]].concat());
         let rows: Vec<u8> = rows.collect();
         let mut tweaks = vec![0; points.len() * 32];
-        hash_rows(Algorithm::Sha256, &rows, NBYTES, NBYTES, points.len(), &mut tweaks);
+        hash_rows(Algorithm::Sha256, Rows::chunks_exact(&rows, NBYTES), &mut tweaks);
         // Not XOnlyPublicKey::add_tweak, which is no faster and has tables of 1 MiB.
         let add = |(point, tweak): (&PublicKey, &[u8])| {
             let tweak = SecretKey::from_byte_array(tweak.try_into().ok()?).ok()?;
@@ -302,9 +303,9 @@ impl Places<'_> {
 
 /// Replaces `hashes` by those of rows of `nbytes`.
 fn hash160(rows: &[u8], nbytes: usize, hashes: &mut Vec<u8>) {
-    let count = rows.len() / nbytes;
-    hashes.resize(count * HASH160_NBYTES, 0);
-    hash160_rows(rows, nbytes, nbytes, count, hashes);
+    let rows = Rows::chunks_exact(rows, nbytes);
+    hashes.resize(rows.len() * HASH160_NBYTES, 0);
+    hash160_rows(rows, hashes);
 }
 
 /// A byte for the network and the type, a hash160, and a checksum.
@@ -320,7 +321,7 @@ fn with_checksums(prefix: u8, hashes: &[u8]) -> Vec<u8> {
         row[1..CONTENT_NBYTES].copy_from_slice(hash);
     }
     let mut digests = vec![0; count * 32];
-    sha256d_rows(&rows, BASE58_NBYTES, CONTENT_NBYTES, count, &mut digests);
+    sha256d_rows(Rows::chunks_exact(&rows, BASE58_NBYTES).columns(0..CONTENT_NBYTES), &mut digests);
     for (row, digest) in rows.chunks_exact_mut(BASE58_NBYTES).zip(digests.chunks_exact(32)) {
         row[CONTENT_NBYTES..].copy_from_slice(&digest[..CHECKSUM_NBYTES]);
     }

@@ -6,6 +6,7 @@ use bech32::Hrp;
 
 /// A network of Bitcoin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Network {
     /// The network of money.
     Main,

@@ -2,7 +2,7 @@
 
 //! Secret keys: their bytes stay in memory that is overwritten, and no message shows any of them.
 
-use hashloom::sha256d_rows;
+use hashloom::{Rows, sha256d_rows};
 use secp256k1::{All, PublicKey, Secp256k1, ffi};
 use zeroize::Zeroizing;
 
@@ -73,7 +73,7 @@ fn of_wif<'a>(network: Network, line: &[u8], bytes: &'a mut [u8; WIF_NBYTES]) ->
 fn is_checksum(content: &[u8], checksum: &[u8]) -> bool {
     let mut digest = Zeroizing::new([0; 32]);
     let hash = |content: &[u8], digest: &mut [u8; 32]| {
-        sha256d_rows(content, content.len(), content.len(), 1, digest);
+        sha256d_rows(Rows::chunks_exact(content, content.len()), digest);
     };
     hash(content, &mut digest);
     let is_equal = digest[..CHECKSUM_NBYTES] == *checksum;

@@ -6,7 +6,7 @@
 //! the file's blocks. The root of a piece always covers a whole piece: `piece layers` has one root for each piece of a
 //! file longer than a piece.
 
-use hashloom::{Algorithm, hash, hash_rows};
+use hashloom::{Algorithm, Rows, hash, hash_rows};
 
 /// Bytes of data under a leaf.
 pub const BLOCK_NBYTES: u64 = 16 << 10;
@@ -53,7 +53,7 @@ pub fn root(nodes: &mut [u8], levels: u32, pad: Node) -> Node {
             let here = (pairs - start).min(256);
             let rows = &nodes[2 * start * NODE_NBYTES..][..2 * here * NODE_NBYTES];
             let above = &mut above[..here * NODE_NBYTES];
-            hash_rows(Algorithm::Sha256, rows, 2 * NODE_NBYTES, 2 * NODE_NBYTES, here, above);
+            hash_rows(Algorithm::Sha256, Rows::chunks_exact(rows, 2 * NODE_NBYTES), above);
             nodes[start * NODE_NBYTES..][..above.len()].copy_from_slice(above);
         }
         count = pairs;

@@ -6,7 +6,7 @@
 //! of SHA-256 whose digests lose their two highest bits, filled up to a power of two with zeros.
 
 use hashloom::Algorithm::Sha256;
-use hashloom::{hash, hash_rows};
+use hashloom::{Rows, hash, hash_rows};
 use hashloom_files::Source;
 use hashloom_files::run::Options;
 
@@ -91,7 +91,7 @@ fn window_root(offset: u64, window: &[u8]) -> (Node, u8) {
     let height = nnodes.ilog2() as u8;
     while nnodes > 1 {
         nnodes /= 2;
-        hash_rows(Sha256, &level, 64, 64, nnodes, &mut above[..nnodes * 32]);
+        hash_rows(Sha256, Rows::chunks_exact(&level[..nnodes * 64], 64), &mut above[..nnodes * 32]);
         above[..nnodes * 32].chunks_exact_mut(32).for_each(|node| node[31] &= 0x3f);
         std::mem::swap(&mut level, &mut above);
     }

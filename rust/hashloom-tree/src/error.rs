@@ -122,6 +122,7 @@ pub enum ParameterFault {
 
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Block {
     /// A block of fs-verity, which has data and digests in blocks of one length.
     Any,

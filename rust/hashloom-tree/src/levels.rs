@@ -7,7 +7,7 @@
 //! enough to fill all lanes, so each level keeps only a few rows, however long the file is. Every row is shown once
 //! before it is dropped: rows contain the blocks of a hash file, and the nodes of proofs.
 
-use hashloom::{Algorithm, hash_rows};
+use hashloom::{Algorithm, Rows, hash_rows};
 
 /// Rows of a level that are hashed together: a multiple of all lanes.
 const ROWS_NBYTES: usize = 16 << 10;
@@ -143,7 +143,7 @@ impl Levels {
         let (shape, level) = (&self.shape, &mut self.levels[at]);
         let (row_nbytes, digest_nbytes) = (shape.row_nbytes(), shape.algorithm.digest_nbytes());
         let above = &mut level.above[..nrows * digest_nbytes];
-        hash_rows(shape.algorithm, &level.rows, row_nbytes, row_nbytes, nrows, above);
+        hash_rows(shape.algorithm, Rows::chunks_exact(&level.rows[..nrows * row_nbytes], row_nbytes), above);
         for row in level.rows.chunks_exact(row_nbytes).take(nrows) {
             show(at as u32, level.rows_done, &row[shape.head.len()..][..shape.block_nbytes]);
             level.rows_done += 1;

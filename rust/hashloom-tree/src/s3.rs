@@ -127,6 +127,7 @@ pub fn shown(digest: &Hash) -> String {
 
 /// A CRC of S3, which is no digest: anybody can change an object and keep its CRC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Crc {
     /// CRC-64/NVME, which S3 computes by itself for new objects.
     Crc64Nvme,

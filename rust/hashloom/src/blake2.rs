@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The parameters of BLAKE2.
+#![cfg(any(feature = "blake2b", feature = "blake2s"))]
 
 use core::fmt;
 
-use crate::Algorithm;
+use crate::{Algorithm, Hasher, ffi};
 
 /// The parameters of a BLAKE2 ([`Hasher::blake2`](crate::Hasher::blake2); RFC 7693 section 2.5). All may be empty.
 ///
@@ -37,12 +38,9 @@ impl fmt::Debug for Blake2Parameters<'_> {
 
 impl Blake2Parameters<'_> {
     /// Panics if there is no such BLAKE2.
-    pub(crate) fn check(&self, algorithm: Algorithm, digest_nbytes: usize) {
+    fn check(&self, algorithm: Algorithm, digest_nbytes: usize) {
         let most = algorithm.digest_nbytes();
-        assert!(
-            matches!(algorithm, Algorithm::Blake2b | Algorithm::Blake2s),
-            "Hasher::blake2: {algorithm} is no BLAKE2"
-        );
+        assert!(matches!(algorithm.name(), "blake2b" | "blake2s"), "Hasher::blake2: {algorithm} is no BLAKE2");
         assert!(
             (1..=most).contains(&digest_nbytes) && self.key.len() <= most,
             "Hasher::blake2: a digest of {digest_nbytes} bytes and a key of {}, where {algorithm} has up to {most}",
@@ -53,5 +51,19 @@ impl Blake2Parameters<'_> {
             "Hasher::blake2: salt and personal string have up to {} bytes",
             most / 4
         );
+    }
+}
+
+impl Hasher {
+    /// Begins an empty message of BLAKE2 with parameters, and a digest of that length (RFC 7693). The hasher cannot be
+    /// reset, as it does not keep the key: clone it.
+    ///
+    /// # Panics
+    ///
+    /// If the algorithm is neither BLAKE2b nor BLAKE2s, the digest has no byte or more than the
+    /// [algorithm's](Algorithm::digest_nbytes), or a parameter is too long.
+    pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
+        parameters.check(algorithm, digest_nbytes);
+        Hasher { ctx: ffi::Ctx::blake2(algorithm, digest_nbytes, parameters) }
     }
 }

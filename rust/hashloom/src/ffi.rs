@@ -6,19 +6,25 @@
 //! (`hashloom.h`: "nothing is kept after return"). Each further condition of a call is asserted here, once, so that the
 //! functions are sound whatever the modules above check.
 
+#[cfg(feature = "merkle")]
 pub mod merkle;
+#[cfg(feature = "sha1dc")]
 pub mod sha1dc;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_void};
+use core::fmt;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU32;
+use core::ops::Range;
 use core::ptr;
 
 use hashloom_sys as sys;
 
-use crate::{Algorithm, Blake2Parameters, Hasher};
+#[cfg(any(feature = "blake2b", feature = "blake2s"))]
+use crate::Blake2Parameters;
+use crate::{Algorithm, Hasher};
 
 /// Overwrites a secret with `zero`; the optimiser may not remove the write.
 fn wipe<T: Copy>(secret: &mut T, zero: T) {
@@ -115,25 +121,28 @@ impl Ctx {
     }
 
     fn wiped(algorithm: Algorithm) -> Self {
-        let raw = match algorithm {
-            Algorithm::Blake3 => Raw::Tree(Box::new(WIPED_TREE)),
+        let raw = match algorithm.body() {
+            sys::HL_BODY_BLAKE3 => Raw::Tree(Box::new(WIPED_TREE)),
             _ => Raw::Plain(WIPED),
         };
         Ctx { raw, algorithm, digest_nbytes: algorithm.digest_nbytes() as u8, has_parameters: false }
     }
 
     /// BLAKE3 with a key.
+    #[cfg(feature = "blake3")]
     pub fn blake3_keyed(key: &[u8; 32]) -> Self {
         // SAFETY: the key has 32 bytes.
         Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init(tree, key.as_ptr().cast()) })
     }
 
     /// BLAKE3 of the material of a key.
+    #[cfg(feature = "blake3")]
     pub fn blake3_derive_key(context: &str) -> Self {
         // SAFETY: the context is a slice.
         Ctx::begun_tree(|tree| unsafe { sys::hl_blake3_init_derive_key(tree, context.as_ptr().cast(), context.len()) })
     }
 
+    #[cfg(feature = "blake3")]
     fn begun_tree(begin: impl FnOnce(*mut sys::hl_blake3_ctx) -> sys::hl_status) -> Self {
         let mut ctx = Ctx::wiped(Algorithm::Blake3);
         ctx.has_parameters = true;
@@ -160,6 +169,7 @@ impl Ctx {
     }
 
     /// BLAKE2. The caller has checked the lengths.
+    #[cfg(any(feature = "blake2b", feature = "blake2s"))]
     pub fn blake2(algorithm: Algorithm, digest_nbytes: usize, parameters: Blake2Parameters<'_>) -> Self {
         let mut ctx = Ctx::wiped(algorithm);
         (ctx.digest_nbytes, ctx.has_parameters) = (digest_nbytes as u8, true);
@@ -515,32 +525,29 @@ pub fn run_many<M: AsRef<[u8]>>(
         return;
     }
     with_slices(digest_nbytes, messages, digests, |slices, digests| {
-        let job = sys::hl_job {
-            nbytes: size_of::<sys::hl_job>(),
-            alg: alg(algorithm),
-            again: 0,
-            messages: sys::hl_messages {
-                layout: sys::HL_SLICES,
-                reserved: 0,
-                count: slices.len(),
-                base: slices.as_ptr().cast(),
-                stride: 0,
-                nbytes: 0,
-            },
-            digests,
-            digest_stride: 0,
-            begin: begin.map_or(core::ptr::null(), |ctx| ctx.raw.as_ptr()),
-            begin_stride: 0,
-            keys: core::ptr::null(),
-            key_stride: 0,
-            kernel: core::ptr::null(),
-            is_secret: begin.is_some().into(),
-            reserved: 0,
-            digest_nbytes,
-        };
+        let mut job = job(algorithm, sys::HL_SLICES, slices.as_ptr().cast(), slices.len(), digests);
+        if let Some(ctx) = begin {
+            (job.begin, job.is_secret) = (ctx.raw.as_ptr(), 1);
+        }
+        job.digest_nbytes = digest_nbytes;
         // SAFETY: with_slices gives live slices and room for digest_nbytes of each.
         unsafe { sys::hl_run(&job) }
     });
+}
+
+/// A job of messages that lie at `base`; rows lack their length.
+fn job(
+    algorithm: Algorithm,
+    layout: sys::hl_layout,
+    base: *const c_void,
+    count: usize,
+    digests: *mut u8,
+) -> sys::hl_job {
+    // SAFETY: a job may be all zeros.
+    let mut job: sys::hl_job = unsafe { core::mem::zeroed() };
+    (job.nbytes, job.alg, job.digests) = (size_of::<sys::hl_job>(), alg(algorithm), digests);
+    (job.messages.layout, job.messages.base, job.messages.count) = (layout, base, count);
+    job
 }
 
 /// Hashes with kernel `index` and no other. Panics unless the kernel is available and has the algorithm's body.
@@ -572,47 +579,178 @@ fn with_slices<M: AsRef<[u8]>>(
     });
 }
 
-pub fn hash_rows(algorithm: Algorithm, rows: MessageRows<'_>, digests: &mut [u8]) {
+pub fn hash_rows(algorithm: Algorithm, rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(algorithm, digests);
     // SAFETY: with_room gives live rows and room for a digest of each.
     check(unsafe { sys::hl_hash_rows(alg(algorithm), base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-pub fn hash160_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+#[cfg(all(feature = "ripemd160", feature = "sha256"))]
+pub fn hash160_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Ripemd160, digests);
     // SAFETY: with_room gives live rows and room for a digest of RIPEMD-160 of each.
     check(unsafe { sys::hl_hash160_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-pub fn sha256d_rows(rows: MessageRows<'_>, digests: &mut [u8]) {
+#[cfg(feature = "sha256")]
+pub fn sha256d_rows(rows: Rows<'_>, digests: &mut [u8]) {
     let (base, digests) = rows.with_room(Algorithm::Sha256, digests);
     // SAFETY: with_room gives live rows and room for a digest of SHA-256 of each.
     check(unsafe { sys::hl_sha256d_rows(base, rows.stride, rows.nbytes, rows.count, digests) });
 }
 
-/// Messages of `nbytes` bytes each, `stride` bytes apart.
+/// Messages of one length at a regular distance: pieces of a buffer, a column of a table, overlapping windows. Bytes
+/// between and behind them are not read.
+///
+/// ```
+/// use hashloom::{RowLayout, Rows};
+///
+/// let table = [[0; 10], [1; 10], [2; 10]];
+/// assert_eq!((Rows::from(&table).len(), Rows::chunks_exact(table.as_flattened(), 10).len()), (3, 3));
+/// let column = Rows::from(&table).columns(2..6);
+/// assert_eq!(column.get(1), Some(&[1; 4][..]));
+/// let windows = Rows::new(b"abcd", RowLayout { row_nbytes: 2, stride: 1, count: 3 });
+/// assert_eq!((windows.get(2), windows.get(3)), (Some(&b"cd"[..]), None));
+/// ```
 #[derive(Clone, Copy)]
-pub struct MessageRows<'a> {
-    pub data: &'a [u8],
+pub struct Rows<'a> {
+    data: &'a [u8],
+    nbytes: usize,
+    stride: usize,
+    count: usize,
+}
+
+/// How [`Rows`] of any kind lie in their data: row `i` begins at byte `i * stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLayout {
+    /// Bytes in each row.
+    pub row_nbytes: usize,
+    /// Bytes from the beginning of a row to that of the next.
     pub stride: usize,
-    pub nbytes: usize,
+    /// The number of rows.
     pub count: usize,
 }
 
-impl MessageRows<'_> {
-    /// Whether the last row, if any, ends within the data.
-    pub fn fit(&self) -> bool {
-        let Some(last) = self.count.checked_sub(1) else { return true };
-        let end = last.checked_mul(self.stride).and_then(|start| start.checked_add(self.nbytes));
-        end.is_some_and(|end| end <= self.data.len())
+impl<'a> Rows<'a> {
+    /// The rows of `data` that `layout` names.
+    ///
+    /// # Panics
+    ///
+    /// If the last row ends beyond `data`.
+    #[track_caller]
+    pub fn new(data: &'a [u8], layout: RowLayout) -> Self {
+        let RowLayout { row_nbytes: nbytes, stride, count } = layout;
+        let last = count.checked_sub(1).map(|last| last.checked_mul(stride).and_then(|at| at.checked_add(nbytes)));
+        assert!(
+            last.is_none_or(|end| end.is_some_and(|end| end <= data.len())),
+            "{count} rows of {nbytes} bytes at a stride of {stride} do not fit into {} bytes",
+            data.len()
+        );
+        Rows { data, nbytes, stride, count }
     }
 
-    /// The pointers of a call. Panics unless the rows fit, and `digests` has room for a digest of each.
+    /// Rows of `row_nbytes` behind each other, as those of [`slice::chunks_exact`]: shorter ones at the end are none.
+    ///
+    /// # Panics
+    ///
+    /// If `row_nbytes` is 0.
+    #[track_caller]
+    pub fn chunks_exact(data: &'a [u8], row_nbytes: usize) -> Self {
+        let count = data.chunks_exact(row_nbytes).len();
+        Rows { data, nbytes: row_nbytes, stride: row_nbytes, count }
+    }
+
+    /// These bytes of each row.
+    ///
+    /// # Panics
+    ///
+    /// If they are not within a row.
+    #[must_use]
+    #[track_caller]
+    pub fn columns(self, columns: Range<usize>) -> Self {
+        let Range { start, end } = columns;
+        assert!(start <= end && end <= self.nbytes, "bytes {start}..{end} of rows of {} bytes", self.nbytes);
+        // Without rows there may be no byte at start.
+        Rows { data: self.data.get(start..).unwrap_or_default(), nbytes: end - start, ..self }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Row `i`, if there is one.
+    pub fn get(&self, i: usize) -> Option<&'a [u8]> {
+        (i < self.count).then(|| &self.data[i * self.stride..][..self.nbytes])
+    }
+
+    /// The pointers of a call: all rows are in the data, as both constructors check. Panics unless `digests` has room
+    /// for a digest of each.
     fn with_room(&self, algorithm: Algorithm, digests: &mut [u8]) -> (*const c_void, *mut u8) {
-        assert!(self.fit());
         assert_eq!(self.count.checked_mul(algorithm.digest_nbytes()), Some(digests.len()));
         (self.data.as_ptr().cast(), digests.as_mut_ptr())
     }
+}
+
+impl<'a, const N: usize> From<&'a [[u8; N]]> for Rows<'a> {
+    fn from(rows: &'a [[u8; N]]) -> Self {
+        Rows { data: rows.as_flattened(), nbytes: N, stride: N, count: rows.len() }
+    }
+}
+
+impl<'a, const N: usize, const COUNT: usize> From<&'a [[u8; N]; COUNT]> for Rows<'a> {
+    fn from(rows: &'a [[u8; N]; COUNT]) -> Self {
+        Rows::from(&rows[..])
+    }
+}
+
+/// The bytes are not shown.
+impl fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rows({} of {} bytes, {} apart)", self.count, self.nbytes, self.stride)
+    }
+}
+
+/// `above[i]` = the digest of the prefix and pair `i` of the layer.
+pub fn hash_pairs<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &[[u8; N]], above: &mut [[u8; N]]) {
+    assert!(N == algorithm.digest_nbytes() && layer.len() / 2 == above.len());
+    // SAFETY: the layer is live; there is room for a digest of each pair.
+    unsafe { run_pairs(algorithm, prefix, layer.as_ptr().cast(), above.len(), above.as_mut_ptr().cast()) };
+}
+
+/// The same in place.
+pub fn hash_pairs_in_place<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &mut [[u8; N]]) {
+    assert!(N == algorithm.digest_nbytes());
+    let nodes = layer.as_mut_ptr().cast::<u8>();
+    // SAFETY: the layer is live, and ours alone. Digest i overlaps pairs up to its own, as the library allows.
+    unsafe { run_pairs(algorithm, prefix, nodes, layer.len() / 2, nodes) };
+}
+
+/// # Safety
+///
+/// There must be `count` pairs of digests at `pairs`, and room for `count` digests at `above`, which may be `pairs`.
+unsafe fn run_pairs(algorithm: Algorithm, prefix: &[u8], pairs: *const u8, count: usize, above: *mut u8) {
+    let begin = (!prefix.is_empty()).then(|| {
+        let mut ctx = Ctx::new(algorithm);
+        ctx.update(prefix);
+        ctx
+    });
+    let nbytes = 2 * algorithm.digest_nbytes();
+    check(match &begin {
+        // SAFETY: as the caller says.
+        None => unsafe { sys::hl_hash_rows(alg(algorithm), pairs.cast(), nbytes, nbytes, count, above) },
+        Some(begin) => {
+            let mut job = job(algorithm, sys::HL_ROWS, pairs.cast(), count, above);
+            (job.begin, job.messages.stride, job.messages.nbytes) = (begin.raw.as_ptr(), nbytes, nbytes);
+            // SAFETY: as the caller says.
+            unsafe { sys::hl_run(&job) }
+        }
+    });
 }
 
 // ---- Kernels

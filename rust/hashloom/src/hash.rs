@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use hashloom_sys::HL_DIGEST_MAX_NBYTES;
 
-use crate::Algorithm;
+use crate::{Algorithm, ffi};
 
 /// A digest or a tag, in the byte order of the standard.
 ///
@@ -18,11 +18,11 @@ use crate::Algorithm;
 /// ```
 /// use hashloom::{Algorithm, Hash, ParseHashError, hash};
 ///
-/// let found = hash(Algorithm::Sha1, b"abc");
-/// assert_eq!(found.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
-/// assert_eq!(found, "A9993E364706816ABA3E25717850C26C9CD0D89D".parse::<Hash>()?);
+/// let found = hash(Algorithm::Sha256, b"abc");
+/// assert_eq!(found.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+/// assert_eq!(found, "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD".parse::<Hash>()?);
 /// assert_eq!(found, Hash::try_from(found.as_ref())?);
-/// assert_eq!(format!("{found:X}")[..4], *"A999");
+/// assert_eq!(format!("{found:X}")[..4], *"BA78");
 /// assert_eq!(Hash::try_from(&[0; 19][..]), Err(ParseHashError::Length { nbytes: 19 }));
 /// assert_eq!("ab=".parse::<Hash>(), Err(ParseHashError::Digit { offset: 2 }));
 /// # Ok::<(), hashloom::ParseHashError>(())
@@ -74,6 +74,17 @@ impl Hash {
         // Digits are ASCII.
         show(core::str::from_utf8(&text[..2 * usize::from(self.nbytes)]).unwrap_or(""))
     }
+}
+
+/// Whether the bytes are equal, in a time that depends on their number only: for tags and other secrets.
+///
+/// ```
+/// assert!(hashloom::equal(b"tag", b"tag"));
+/// assert!(!hashloom::equal(b"tag", b"tap") && !hashloom::equal(b"tag", b"tags"));
+/// ```
+#[must_use]
+pub fn equal(a: &[u8], b: &[u8]) -> bool {
+    ffi::equal(a, b)
 }
 
 /// Why bytes or text are no [`struct@Hash`].

@@ -212,17 +212,6 @@ impl Hmac {
     }
 }
 
-/// Whether the bytes are equal, in a time that depends on their number only: for tags and other secrets.
-///
-/// ```
-/// assert!(hashloom::equal(b"tag", b"tag"));
-/// assert!(!hashloom::equal(b"tag", b"tap") && !hashloom::equal(b"tag", b"tags"));
-/// ```
-#[must_use]
-pub fn equal(a: &[u8], b: &[u8]) -> bool {
-    ffi::equal(a, b)
-}
-
 /// A tag is not that of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TagMismatch;

@@ -46,8 +46,7 @@
 //! - `std` (default): [`std::io::Write`] for the hashers.
 //! - `digest`: types with the traits of the RustCrypto crate [`digest`](https://docs.rs/digest), in place of those of
 //!   `sha1`, `sha2`, `sha3` 0.11, `md-5`, `ripemd`, `sm3` and `hmac`: `Sha256`, `Shake128`, `HmacSha256`, … and the
-//!   module `block_api`. `Sha256::digest_many` hashes many messages
-//!   ([RustCrypto/traits#2478](https://github.com/RustCrypto/traits/issues/2478)).
+//!   module `block_api`. `DigestMany` hashes many messages in code that is generic over `Digest`.
 //! - `oid`: `digest::const_oid::AssociatedOid` for these types.
 //! - `zeroize`: hashers wipe themselves when dropped. HMAC's keys and contexts do so even without this feature.
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -57,24 +56,35 @@ extern crate alloc;
 
 mod algorithm;
 mod blake2;
+mod blake3;
 #[cfg(feature = "digest")]
+#[cfg_attr(not(feature = "all"), allow(unused, reason = "some algorithm may be no XOF, or nothing else"))]
 pub mod block_api;
 #[allow(unsafe_code)]
+#[cfg_attr(not(feature = "all"), allow(dead_code, reason = "calls of algorithms that are not built"))]
 mod ffi;
 mod hash;
 mod hasher;
+#[cfg(feature = "hmac")]
 mod hmac;
 pub mod kernels;
 mod many;
+#[cfg(feature = "merkle")]
 pub mod merkle;
+#[cfg(feature = "hmac")]
 mod pbkdf2;
 #[cfg(feature = "digest")]
+#[cfg_attr(not(feature = "all"), allow(unused, reason = "some algorithm may be no XOF, or nothing else"))]
 mod rustcrypto;
-#[cfg(feature = "digest")]
+#[cfg(all(feature = "digest", feature = "hmac"))]
 mod rustcrypto_mac;
+#[cfg(feature = "sha1dc")]
 pub mod sha1dc;
+#[cfg(feature = "sha3")]
+mod xof;
 
 pub use algorithm::{Algorithm, ParseAlgorithmError};
+#[cfg(any(feature = "blake2b", feature = "blake2s"))]
 pub use blake2::Blake2Parameters;
 /// The RustCrypto traits that [`Sha256`] and the others implement.
 #[cfg(feature = "digest")]
@@ -82,22 +92,29 @@ pub use digest;
 /// The trait with `new`, `update`, `finalize` and `digest` for [`Sha256`] and the others, as in `sha2`.
 #[cfg(feature = "digest")]
 pub use digest::Digest;
+pub use ffi::{RowLayout, Rows};
 /// For the crates whose C calls are not made here.
 #[doc(hidden)]
 pub use ffi::{check, text};
-pub use hash::{Hash, ParseHashError};
-pub use hasher::{Hasher, XofReader, finalize_many, update_many};
-pub use hmac::{Hmac, HmacKey, TagMismatch, equal, hmac, hmac_many};
-pub use many::{
-    hash, hash_many, hash_pairs, hash_pairs_in_place, hash_rows, hash160_rows, sha256d_rows, xof, xof_many,
-};
+pub use hash::{Hash, ParseHashError, equal};
+pub use hasher::{Hasher, finalize_many, update_many};
+#[cfg(feature = "hmac")]
+pub use hmac::{Hmac, HmacKey, TagMismatch, hmac, hmac_many};
+#[cfg(all(feature = "ripemd160", feature = "sha256"))]
+pub use many::hash160_rows;
+#[cfg(feature = "sha256")]
+pub use many::sha256d_rows;
+pub use many::{hash, hash_many, hash_pairs, hash_pairs_in_place, hash_rows};
+#[cfg(feature = "hmac")]
 pub use pbkdf2::{Stopped, pbkdf2, pbkdf2_many, pbkdf2_many_until};
 #[cfg(feature = "digest")]
 pub use rustcrypto::*;
-#[cfg(feature = "digest")]
+#[cfg(all(feature = "digest", feature = "hmac"))]
 pub use rustcrypto_mac::*;
+#[cfg(feature = "sha3")]
+pub use xof::{XofReader, xof, xof_many};
 
 // The examples in README.md as documentation tests.
-#[cfg(all(doctest, feature = "digest"))]
+#[cfg(all(doctest, feature = "digest", feature = "all"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Messages that are whole in memory: one, many slices, rows at a stride.
 
-use crate::{Algorithm, Hash, ffi};
+use hashloom_sys::HL_BODY_BLAKE3;
+
+use crate::{Algorithm, Hash, Rows, ffi};
 
 /// The digest of one message (FIPS 180-4 section 6).
 ///
@@ -12,8 +14,8 @@ use crate::{Algorithm, Hash, ffi};
 /// ```
 /// use hashloom::{Algorithm, hash};
 ///
-/// let digest = hash(Algorithm::Sha1, b"abc");
-/// assert_eq!(digest.to_string(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+/// let digest = hash(Algorithm::Sha256, b"abc");
+/// assert_eq!(digest.to_string()[..16], *"ba7816bf8f01cfea");
 /// ```
 #[must_use]
 pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
@@ -35,10 +37,10 @@ pub fn hash(algorithm: Algorithm, message: &[u8]) -> Hash {
 /// use hashloom::{Algorithm, hash, hash_many};
 ///
 /// let messages: [&[u8]; 3] = [b"abc", b"", b"abc"];
-/// let mut digests = [0; 3 * 20];
-/// hash_many(Algorithm::Sha1, &messages, &mut digests);
-/// for (message, digest) in messages.iter().zip(digests.chunks_exact(20)) {
-///     assert_eq!(hash(Algorithm::Sha1, message), *digest);
+/// let mut digests = [0; 3 * 32];
+/// hash_many(Algorithm::Sha256, &messages, &mut digests);
+/// for (message, digest) in messages.iter().zip(digests.chunks_exact(32)) {
+///     assert_eq!(hash(Algorithm::Sha256, message), *digest);
 /// }
 /// ```
 pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: &mut [u8]) {
@@ -46,93 +48,26 @@ pub fn hash_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digests: 
     ffi::hash_many(algorithm, messages, digests);
 }
 
-/// The digest of one message of the length of `digest`, by an XOF: SHAKE128 or SHAKE256 (FIPS 202 section 6.2). To read
-/// a digest in parts, use [`Hasher::finalize_xof`](crate::Hasher::finalize_xof).
+/// The digests of messages of one length: that of row `i` is written to the `i`-th `digest_nbytes` bytes of `digests`.
+/// Nothing is allocated.
 ///
 /// # Panics
 ///
-/// If the algorithm is no [XOF](Algorithm::is_xof).
+/// If `digests` does not have exactly `rows.len() * digest_nbytes` bytes.
 ///
 /// ```
-/// use hashloom::{Algorithm, hash, xof};
-///
-/// let mut digest = [0; 1000];
-/// xof(Algorithm::Shake128, b"abc", &mut digest);
-/// assert_eq!(hash(Algorithm::Shake128, b"abc"), digest[..32]);
-/// ```
-pub fn xof(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
-    let digest_nbytes = digest.len();
-    xof_many(algorithm, &[message], digest_nbytes, digest);
-}
-
-/// The digests of many messages, `digest_nbytes` bytes each, by an XOF, side by side in lanes: the digest of
-/// `messages[i]` is written to the `i`-th `digest_nbytes` bytes of `digests`. The rules of [`hash_many`] hold.
-///
-/// # Panics
-///
-/// If the algorithm is no [XOF](Algorithm::is_xof), or `digests` does not have exactly `messages.len() * digest_nbytes`
-/// bytes.
-///
-/// ```
-/// use hashloom::{Algorithm, xof, xof_many};
-///
-/// let mut digests = [0; 2 * 300];
-/// xof_many(Algorithm::Shake256, &["abc", "another"], 300, &mut digests);
-/// let mut digest = [0; 300];
-/// xof(Algorithm::Shake256, b"another", &mut digest);
-/// assert_eq!(digest, digests[300..]);
-/// ```
-pub fn xof_many<M: AsRef<[u8]>>(algorithm: Algorithm, messages: &[M], digest_nbytes: usize, digests: &mut [u8]) {
-    check_xof("xof", algorithm);
-    let count = messages.len();
-    assert!(
-        count.checked_mul(digest_nbytes) == Some(digests.len()),
-        "digests has {} bytes, but {count} digests take {count} * {digest_nbytes}",
-        digests.len()
-    );
-    ffi::run_many(algorithm, None, messages, digest_nbytes, digests);
-}
-
-/// Panics, in the name of the function `caller`, unless the algorithm is an XOF.
-#[track_caller]
-pub(crate) fn check_xof(caller: &str, algorithm: Algorithm) {
-    let nbytes = algorithm.digest_nbytes();
-    assert!(
-        algorithm.is_xof(),
-        "{caller}: digests of {algorithm} have {nbytes} bytes; those of an XOF have any number"
-    );
-}
-
-/// The digests of `count` messages of `row_nbytes` bytes each, `stride` bytes apart: message `i` is `data[i * stride
-/// ..][.. row_nbytes]`, and its digest is written to the `i`-th `digest_nbytes` bytes of `digests`.
-///
-/// The function suits pieces of a buffer (`stride == row_nbytes`), columns of a table (`stride > row_nbytes`),
-/// overlapping windows (`stride < row_nbytes`) and the nodes of a Merkle tree. Bytes of `data` between and after the
-/// rows are not read. Nothing is allocated.
-///
-/// # Panics
-///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * digest_nbytes` bytes.
-///
-/// ```
-/// use hashloom::{Algorithm, hash, hash_rows};
+/// use hashloom::{Algorithm, Rows, hash, hash_rows};
 ///
 /// // The pairs of a Merkle tree's leaves, each pair hashed to its parent.
-/// let leaves = [7; 4 * 32];
-/// let mut parents = [0; 2 * 32];
-/// hash_rows(Algorithm::Sha256, &leaves, 64, 64, 2, &mut parents);
-/// assert_eq!(hash(Algorithm::Sha256, &leaves[64..]), parents[32..]);
+/// let leaves = [[7; 32]; 4];
+/// let mut parents = [[0; 32]; 2];
+/// hash_rows(Algorithm::Sha256, Rows::chunks_exact(leaves.as_flattened(), 64), parents.as_flattened_mut());
+/// assert_eq!(hash(Algorithm::Sha256, leaves[2..].as_flattened()), parents[1][..]);
 /// ```
-pub fn hash_rows(
-    algorithm: Algorithm,
-    data: &[u8],
-    stride: usize,
-    row_nbytes: usize,
-    count: usize,
-    digests: &mut [u8],
-) {
-    check_room(algorithm, count, digests);
-    ffi::hash_rows(algorithm, checked_rows("hash_rows", data, stride, row_nbytes, count), digests);
+pub fn hash_rows<'a>(algorithm: Algorithm, rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(algorithm, rows.len(), digests);
+    ffi::hash_rows(algorithm, rows, digests);
 }
 
 /// Hashes a layer of a Merkle tree: `above[i]` is the digest of `prefix` and the nodes `2 * i` and `2 * i + 1` of
@@ -148,8 +83,8 @@ pub fn hash_rows(
 ///
 /// let layer = [[7; 32], [8; 32]];
 /// let mut above = [[0; 32]];
-/// hash_pairs(Algorithm::Keccak256, &[1], &layer, &mut above);
-/// assert_eq!(hash(Algorithm::Keccak256, &[&[1], layer.as_flattened()].concat()), above[0][..]);
+/// hash_pairs(Algorithm::Sha256, &[1], &layer, &mut above);
+/// assert_eq!(hash(Algorithm::Sha256, &[&[1], layer.as_flattened()].concat()), above[0][..]);
 /// ```
 pub fn hash_pairs<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &[[u8; N]], above: &mut [[u8; N]]) {
     check_nodes::<N>(algorithm, prefix);
@@ -159,7 +94,7 @@ pub fn hash_pairs<const N: usize>(algorithm: Algorithm, prefix: &[u8], layer: &[
         above.len(),
         layer.len()
     );
-    ffi::merkle::hash_pairs(algorithm, prefix, layer, above);
+    ffi::hash_pairs(algorithm, prefix, layer, above);
 }
 
 /// [`hash_pairs`] in place: the nodes above are written over the first half of the layer, which is returned.
@@ -184,7 +119,7 @@ pub fn hash_pairs_in_place<'a, const N: usize>(
     layer: &'a mut [[u8; N]],
 ) -> &'a mut [[u8; N]] {
     check_nodes::<N>(algorithm, prefix);
-    ffi::merkle::hash_pairs_in_place(algorithm, prefix, layer);
+    ffi::hash_pairs_in_place(algorithm, prefix, layer);
     let npairs = layer.len() / 2;
     &mut layer[..npairs]
 }
@@ -194,61 +129,54 @@ pub fn hash_pairs_in_place<'a, const N: usize>(
 fn check_nodes<const N: usize>(algorithm: Algorithm, prefix: &[u8]) {
     let nbytes = algorithm.digest_nbytes();
     assert!(N == nbytes, "nodes of {N} bytes, but digests of {algorithm} have {nbytes}");
-    assert!(prefix.is_empty() || algorithm != Algorithm::Blake3, "nodes of BLAKE3 have no prefix here");
+    let is_tree = algorithm.body() == HL_BODY_BLAKE3;
+    assert!(prefix.is_empty() || !is_tree, "nodes of BLAKE3 have no prefix here");
 }
 
 /// RIPEMD-160 of SHA-256 of rows, as Bitcoin hashes public keys and scripts ("hash160"): the digest of the `i`-th row
-/// is written to the `i`-th 20 bytes of `digests`. The rows are those of [`hash_rows`].
+/// is written to the `i`-th 20 bytes of `digests`.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 20` bytes.
+/// If `digests` does not have exactly `rows.len() * 20` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, hash160_rows};
 ///
-/// let keys = [2; 3 * 33];
+/// let keys = [[2; 33]; 3];
 /// let mut digests = [0; 3 * 20];
-/// hash160_rows(&keys, 33, 33, 3, &mut digests);
-/// let first = hash(Algorithm::Sha256, &keys[..33]);
+/// hash160_rows(&keys, &mut digests);
+/// let first = hash(Algorithm::Sha256, &keys[0]);
 /// assert_eq!(hash(Algorithm::Ripemd160, first.as_ref()), digests[40..]);
 /// ```
-pub fn hash160_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
-    check_room(Algorithm::Ripemd160, count, digests);
-    ffi::hash160_rows(checked_rows("hash160_rows", data, stride, row_nbytes, count), digests);
+#[cfg(all(feature = "ripemd160", feature = "sha256"))]
+pub fn hash160_rows<'a>(rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(Algorithm::Ripemd160, rows.len(), digests);
+    ffi::hash160_rows(rows, digests);
 }
 
 /// SHA-256 of SHA-256 of rows, as Bitcoin hashes block headers and the checksums of addresses: the digest of the `i`-th
-/// row is written to the `i`-th 32 bytes of `digests`. The rows are those of [`hash_rows`].
+/// row is written to the `i`-th 32 bytes of `digests`.
 ///
 /// # Panics
 ///
-/// If the last row ends beyond `data`, or `digests` does not have exactly `count * 32` bytes.
+/// If `digests` does not have exactly `rows.len() * 32` bytes.
 ///
 /// ```
 /// use hashloom::{Algorithm, hash, sha256d_rows};
 ///
-/// let headers = [7; 2 * 80];
+/// let headers = [[7; 80]; 2];
 /// let mut digests = [0; 2 * 32];
-/// sha256d_rows(&headers, 80, 80, 2, &mut digests);
-/// let first = hash(Algorithm::Sha256, &headers[..80]);
+/// sha256d_rows(&headers, &mut digests);
+/// let first = hash(Algorithm::Sha256, &headers[0]);
 /// assert_eq!(hash(Algorithm::Sha256, first.as_ref()), digests[32..]);
 /// ```
-pub fn sha256d_rows(data: &[u8], stride: usize, row_nbytes: usize, count: usize, digests: &mut [u8]) {
-    check_room(Algorithm::Sha256, count, digests);
-    ffi::sha256d_rows(checked_rows("sha256d_rows", data, stride, row_nbytes, count), digests);
-}
-
-/// Panics, in the name of the function `caller`, unless the last row ends within `data`.
-#[track_caller]
-fn checked_rows<'a>(caller: &str, data: &'a [u8], stride: usize, nbytes: usize, count: usize) -> ffi::MessageRows<'a> {
-    let rows = ffi::MessageRows { data, stride, nbytes, count };
-    assert!(
-        rows.fit(),
-        "{caller}: {count} rows of {nbytes} bytes at a stride of {stride} do not fit into {} bytes",
-        data.len()
-    );
-    rows
+#[cfg(feature = "sha256")]
+pub fn sha256d_rows<'a>(rows: impl Into<Rows<'a>>, digests: &mut [u8]) {
+    let rows = rows.into();
+    check_room(Algorithm::Sha256, rows.len(), digests);
+    ffi::sha256d_rows(rows, digests);
 }
 
 /// Panics unless `digests` has room for exactly `count` digests.

@@ -12,6 +12,9 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
+
+use hashloom_sys::hl_merkle_range;
 
 use crate::{Algorithm, ffi, hash};
 
@@ -157,70 +160,88 @@ impl Tree {
 }
 
 /// A tree by [`Rule::Rfc6962`] that grows, such as a log's: the number of its leaves, and the roots of its complete
-/// subtrees, at most 64 (a compact range).
+/// subtrees, at most 64 (a compact range), in 2 KiB.
 ///
 /// ```
 /// use hashloom::merkle::{Range, Rule, root};
 ///
 /// let (mut log, mut told) = (Range::default(), Vec::new());
 /// log.append(&[[1; 32], [2; 32]], |_, _, _| {});
-/// let mut log = Range::new(log.size(), log.roots().to_vec()).unwrap(); // of what a log has kept
+/// let mut log = Range::new(log.size(), log.roots()).unwrap(); // of what a log has kept
 /// log.append(&[[3; 32], [4; 32]], |height, index, _| told.push((height, index)));
 /// assert_eq!(told, [(0, 2), (0, 3), (1, 1), (2, 0)]);
 /// assert_eq!(log.root(), root(Rule::Rfc6962, &mut [[1; 32], [2; 32], [3; 32], [4; 32]], 0));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Range {
-    size: u64,
-    /// The greatest subtree first.
-    roots: Vec<Node>,
-}
+#[derive(Clone)]
+pub struct Range(hl_merkle_range);
 
 impl Range {
     /// The range of `size` leaves, with the roots that [`Range::roots`] had; `None` if they are more or fewer than the
     /// one bits of `size`.
-    pub fn new(size: u64, roots: Vec<Node>) -> Option<Range> {
-        (roots.len() == size.count_ones() as usize).then_some(Range { size, roots })
+    pub fn new(size: u64, roots: impl IntoIterator<Item = Node>) -> Option<Range> {
+        let (mut range, mut roots) = (hl_merkle_range { size, roots: [[0; 32]; 64] }, roots.into_iter());
+        for height in heights(size) {
+            range.roots[height] = roots.next()?;
+        }
+        roots.next().is_none().then_some(Range(range))
     }
 
     /// The number of leaves.
     pub fn size(&self) -> u64 {
-        self.size
+        self.0.size
     }
 
     /// The roots of the complete subtrees, the greatest subtree first.
-    pub fn roots(&self) -> &[Node] {
-        &self.roots
+    pub fn roots(&self) -> impl Iterator<Item = Node> {
+        heights(self.0.size).map(|height| self.0.roots[height])
     }
 
     /// Appends leaves, all nodes of a layer side by side. `visit` is told each node of a complete subtree that is new,
     /// layer by layer: the height of the layer and the index there, both from 0, where leaves are; the node.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than 2<sup>64</sup> − 1 leaves.
     pub fn append(&mut self, leaves: &[Node], mut visit: impl FnMut(u32, u64, Node)) {
-        let (mut layer, mut first, mut left_over) = (leaves.to_vec(), self.size, Vec::new());
-        self.size += leaves.len() as u64;
+        let (mut nodes, mut first) = (leaves.to_vec(), self.0.size);
         for height in 0.. {
-            if layer.is_empty() {
+            if nodes.is_empty() {
                 break;
             }
-            (first..).zip(&layer).for_each(|(index, &node)| visit(height, index, node));
-            if first % 2 != 0 {
-                layer.splice(0..0, self.roots.pop());
-            }
-            if layer.len() % 2 != 0 {
-                left_over.extend(layer.pop());
-            }
-            (layer, first) = (Rule::Rfc6962.above(height, &layer), first / 2);
+            (first..).zip(&nodes).for_each(|(index, &node)| visit(height, index, node));
+            ffi::merkle::grow(&mut self.0, height, &mut nodes);
+            first /= 2;
         }
-        self.roots.extend(left_over.into_iter().rev());
     }
 
     /// The root of the tree.
     pub fn root(&self) -> Node {
-        let mut roots = self.roots.iter().rev().copied();
-        match roots.next() {
-            Some(last) => roots.fold(last, |right, left| Rule::Rfc6962.node(left, right)),
-            None => hash(Algorithm::Sha256, b"").as_ref().try_into().expect("32 bytes"),
-        }
+        ffi::merkle::range_root(&self.0)
+    }
+}
+
+/// Of the complete subtrees, the greatest first.
+fn heights(size: u64) -> impl Iterator<Item = usize> {
+    (0..64).rev().filter(move |height| size >> height & 1 != 0)
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Range(hl_merkle_range { size: 0, roots: [[0; 32]; 64] })
+    }
+}
+
+impl PartialEq for Range {
+    fn eq(&self, other: &Range) -> bool {
+        self.size() == other.size() && self.roots().eq(other.roots())
+    }
+}
+
+impl Eq for Range {}
+
+impl fmt::Debug for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Range({} leaves)", self.size())
     }
 }
 

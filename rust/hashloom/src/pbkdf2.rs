@@ -22,9 +22,9 @@ use crate::{Algorithm, ffi};
 ///
 /// use hashloom::{Algorithm, pbkdf2};
 ///
-/// let mut key = [0; 20]; // RFC 6070, the second vector
-/// pbkdf2(Algorithm::Sha1, b"password", b"salt", NonZeroU32::new(2).unwrap(), &mut key);
-/// assert_eq!(key[..4], [0xea, 0x6c, 0x01, 0x4d]);
+/// let mut key = [0; 64]; // RFC 7914 section 11
+/// pbkdf2(Algorithm::Sha256, b"passwd", b"salt", NonZeroU32::MIN, &mut key);
+/// assert_eq!(key[..4], [0x55, 0xac, 0x04, 0x6e]);
 /// ```
 pub fn pbkdf2(algorithm: Algorithm, password: &[u8], salt: &[u8], niterations: NonZeroU32, key: &mut [u8]) {
     let key_nbytes = key.len();

@@ -2,25 +2,69 @@
 //! The algorithms as types with the RustCrypto traits, to replace the types of the crates `sha1`, `sha2`, `sha3`,
 //! `md-5` and `ripemd`.
 
-use digest::Output;
+use core::any::TypeId;
+
 use digest::array::Array;
+use digest::{Digest, Output};
 
 use crate::{Algorithm, block_api, hash_many};
 
-/// The inherent functions that all kinds of types share.
-macro_rules! writer {
-    ($type:ident) => {
-        /// Writing never fails and always takes all bytes.
-        #[cfg(feature = "std")]
-        impl std::io::Write for $type {
-            fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
-                digest::Update::update(self, data);
-                Ok(data.len())
-            }
+/// [`hash_many`] for code that is generic over [`Digest`]: every hash function that has that trait has this one too.
+///
+/// Types of this crate hash side by side in lanes; others, such as those of `sha2`, one message after the other. Which
+/// of the two is known when the program is compiled.
+///
+/// ```
+/// use hashloom::digest::{Digest, Output};
+/// use hashloom::{DigestMany, Sha256};
+///
+/// /// A layer of a Merkle tree by any hash function: the nodes above pairs.
+/// fn above<D: Digest + 'static>(layer: &[Output<D>]) -> Vec<Output<D>> {
+///     let pairs: Vec<_> = layer.chunks_exact(2).map(|pair| pair.concat()).collect();
+///     let mut above = vec![Default::default(); pairs.len()];
+///     D::digest_many(&pairs, &mut above);
+///     above
+/// }
+///
+/// let leaves = ["a", "b"].map(Sha256::digest);
+/// assert_eq!(above::<Sha256>(&leaves), above::<sha2::Sha256>(&leaves));
+/// ```
+pub trait DigestMany: Digest {
+    /// Computes the digests of many messages: `digests[i]` is that of `messages[i]`. Lengths may be any mixture;
+    /// neighbours of similar length are fastest.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many digests as messages, or a message is longer than 2<sup>61</sup> − 1 bytes.
+    fn digest_many<M: AsRef<[u8]>>(messages: &[M], digests: &mut [Output<Self>]);
+}
 
-            fn flush(&mut self) -> std::io::Result<()> {
-                Ok(())
-            }
+impl<D: Digest + 'static> DigestMany for D {
+    fn digest_many<M: AsRef<[u8]>>(messages: &[M], digests: &mut [Output<Self>]) {
+        assert!(
+            messages.len() == digests.len(),
+            "digest_many: {} messages but room for {} digests",
+            messages.len(),
+            digests.len()
+        );
+        match algorithm_of::<D>() {
+            Some(algorithm) => hash_many(algorithm, messages, Array::slice_as_flattened_mut(digests)),
+            None => messages.iter().zip(digests).for_each(|(message, digest)| *digest = D::digest(message)),
+        }
+    }
+}
+
+/// Which type of this crate `D` is, if any.
+macro_rules! types {
+    ($($feature:literal $type:ident)*) => {
+        fn algorithm_of<D: 'static>() -> Option<Algorithm> {
+            $(
+                #[cfg(feature = $feature)]
+                if TypeId::of::<D>() == TypeId::of::<$type>() {
+                    return Some(Algorithm::$type);
+                }
+            )*
+            None
         }
     };
 }
@@ -40,36 +84,13 @@ macro_rules! fixed {
             /// hasher.update(b"a");
             /// hasher.update(b"bc");
             #[doc = concat!("assert_eq!(hash(Algorithm::", stringify!($type), ", b\"abc\"), hasher.finalize()[..]);")]
-            /// let mut digests = [Default::default(); 2];
-            #[doc = concat!(stringify!($type), "::digest_many(&[\"\", \"of another length\"], &mut digests);")]
-            #[doc = concat!("assert_eq!(digests[1], ", stringify!($type), "::digest(\"of another length\"));")]
             /// ```
             pub struct $type(block_api::$core);
             $(oid: $oid;)?
             impl: FixedHashTraits;
         );
 
-        impl $type {
-            /// Computes the digests of many messages, side by side in lanes: `digests[i]` is that of `messages[i]`.
-            ///
-            /// The messages may be any number, of any mixture of lengths; neighbours of similar length are fastest.
-            /// This is [`hash_many`](crate::hash_many) with the RustCrypto types.
-            ///
-            /// # Panics
-            ///
-            /// If there are not as many digests as messages, or a message is longer than 2<sup>61</sup> − 1 bytes.
-            pub fn digest_many<M: AsRef<[u8]>>(messages: &[M], digests: &mut [Output<Self>]) {
-                assert!(
-                    messages.len() == digests.len(),
-                    "digest_many: {} messages but room for {} digests",
-                    messages.len(),
-                    digests.len()
-                );
-                hash_many(Algorithm::$type, messages, Array::slice_as_flattened_mut(digests));
-            }
-        }
-
-        writer!($type);
+        crate::hasher::writer!($type, digest::Update::update);
     };
 }
 
@@ -111,16 +132,9 @@ macro_rules! xof {
         #[cfg(feature = "zeroize")]
         impl zeroize::ZeroizeOnDrop for $reader {}
 
-        writer!($type);
+        crate::hasher::writer!($type, digest::Update::update);
 
-        /// Reading never fails and always fills the buffer.
-        #[cfg(feature = "std")]
-        impl std::io::Read for $reader {
-            fn read(&mut self, digest: &mut [u8]) -> std::io::Result<usize> {
-                digest::XofReader::read(self, digest);
-                Ok(digest.len())
-            }
-        }
+        crate::xof::reader!($reader, digest::XofReader::read);
     };
 }
 

@@ -70,6 +70,7 @@ const AUTOMATIC_PIECES_MAX: u64 = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Symlinks {
     /// The files that links lead to are part of the torrent, wherever they are.
     #[default]

@@ -13,6 +13,7 @@ use crate::Torrent;
 /// A client and the versions that rename alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Client {
     Libtorrent20,
     Libtorrent21,

@@ -73,6 +73,7 @@ pub struct BadBlock {
 
 /// A fault of a block of the hash file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BlockFault {
     /// The block does not match its digest in the block above, or the root hash.
     Digest,

@@ -4,10 +4,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::common::{data, oracle, oracle_many};
-use hashloom::{Algorithm, hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
+use hashloom::{Algorithm, RowLayout, Rows, hash, hash_many, hash_rows, hash160_rows, sha256d_rows, xof, xof_many};
 
 /// Runs `call`, which must panic, and returns the panic's message.
-fn panic_of(call: impl FnOnce()) -> String {
+pub fn panic_of(call: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(call)).expect_err("must panic");
     payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic without a formatted message".into())
 }
@@ -66,11 +66,13 @@ fn rows() {
         ] {
             let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
             let mut digests = vec![0; count * algorithm.digest_nbytes()];
-            hash_rows(algorithm, &data, stride, row_nbytes, count, &mut digests);
+            let layout = RowLayout { row_nbytes, stride, count };
+            hash_rows(algorithm, Rows::new(&data, layout), &mut digests);
             assert!(digests == oracle_many(algorithm, &rows), "{count} rows of {row_nbytes} bytes, stride {stride}");
         }
-        hash_rows(algorithm, &data, usize::MAX, usize::MAX, 0, &mut []);
-        hash_rows(algorithm, &[], 0, 0, 2, &mut vec![0; 2 * algorithm.digest_nbytes()]);
+        let none = RowLayout { row_nbytes: usize::MAX, stride: usize::MAX, count: 0 };
+        hash_rows(algorithm, Rows::new(&data, none), &mut []);
+        hash_rows(algorithm, &[[]; 2], &mut vec![0; 2 * algorithm.digest_nbytes()]);
     }
 }
 
@@ -82,17 +84,15 @@ fn rows_hashed_twice() {
         let rows: Vec<&[u8]> = (0..count).map(|i| &data[i * stride..][..row_nbytes]).collect();
         let once: Vec<Vec<u8>> = rows.iter().map(|row| oracle(Algorithm::Sha256, row)).collect();
         let mut digests = vec![0; count * 20];
-        hash160_rows(&data, stride, row_nbytes, count, &mut digests);
+        hash160_rows(Rows::new(&data, RowLayout { row_nbytes, stride, count }), &mut digests);
         assert!(digests == oracle_many(Algorithm::Ripemd160, &once), "hash160: {count} rows of {row_nbytes} bytes");
         let mut digests = vec![0; count * 32];
-        sha256d_rows(&data, stride, row_nbytes, count, &mut digests);
+        sha256d_rows(Rows::new(&data, RowLayout { row_nbytes, stride, count }), &mut digests);
         assert!(digests == oracle_many(Algorithm::Sha256, &once), "sha256d: {count} rows of {row_nbytes} bytes");
     }
-    let text = panic_of(|| hash160_rows(&[0; 65], 33, 33, 2, &mut [0; 40]));
-    assert_eq!(text, "hash160_rows: 2 rows of 33 bytes at a stride of 33 do not fit into 65 bytes");
-    let text = panic_of(|| sha256d_rows(&[0; 159], 80, 80, 2, &mut [0; 64]));
-    assert_eq!(text, "sha256d_rows: 2 rows of 80 bytes at a stride of 80 do not fit into 159 bytes");
-    let text = panic_of(|| sha256d_rows(&[0; 160], 80, 80, 2, &mut [0; 40]));
+    let text = panic_of(|| hash160_rows(&[[0; 33]; 2], &mut [0; 39]));
+    assert_eq!(text, "digests has 39 bytes, but 2 digests of ripemd160 take 2 * 20");
+    let text = panic_of(|| sha256d_rows(&[[0; 80]; 2], &mut [0; 40]));
     assert_eq!(text, "digests has 40 bytes, but 2 digests of sha256 take 2 * 32");
 }
 
@@ -100,22 +100,45 @@ fn rows_hashed_twice() {
 fn rows_beyond_the_data() {
     for (stride, row_nbytes, count) in [(10, 11, 10), (11, 10, 10), (usize::MAX, 1, 2), (1, usize::MAX, 2), (0, 101, 1)]
     {
-        let mut digests = vec![0xee; count * 20];
-        let text = panic_of(|| hash_rows(Algorithm::Sha1, &[0; 100], stride, row_nbytes, count, &mut digests));
-        let expected =
-            format!("hash_rows: {count} rows of {row_nbytes} bytes at a stride of {stride} do not fit into 100 bytes");
+        let layout = RowLayout { row_nbytes, stride, count };
+        let text = panic_of(|| _ = Rows::new(&[0; 100], layout));
+        let expected = format!("{count} rows of {row_nbytes} bytes at a stride of {stride} do not fit into 100 bytes");
         assert_eq!(text, expected);
-        assert!(digests.iter().all(|&byte| byte == 0xee));
     }
+}
+
+#[test]
+fn rows_of_all_kinds() {
+    let data = data(100);
+    let table: Vec<[u8; 7]> = data.chunks_exact(7).map(|row| row.try_into().unwrap()).collect();
+    let all = |rows: Rows<'_>| (0..=rows.len()).map_while(|i| rows.get(i).map(<[u8]>::to_vec)).collect::<Vec<_>>();
+    let expected: Vec<Vec<u8>> = data.chunks_exact(7).map(<[u8]>::to_vec).collect();
+    let rows = Rows::chunks_exact(&data, 7);
+    assert_eq!((all(rows), all(Rows::from(&table[..]))), (expected.clone(), expected.clone()));
+    let columns: Vec<Vec<u8>> = expected.iter().map(|row| row[2..5].to_vec()).collect();
+    assert_eq!(all(rows.columns(2..5)), columns);
+    assert_eq!(all(rows.columns(1..6).columns(1..4)), columns);
+    let mut digests = [[0; 20]; 14];
+    hash_rows(Algorithm::Sha1, rows.columns(2..5), digests.as_flattened_mut());
+    assert!(digests.as_flattened() == oracle_many(Algorithm::Sha1, &columns));
+    // Without rows, and columns without bytes.
+    assert!(Rows::chunks_exact(&data, 101).is_empty() && Rows::chunks_exact(&[], 7).columns(3..7).is_empty());
+    assert_eq!(all(rows.columns(7..7)), vec![Vec::new(); 14]);
+    for (start, end) in [(3, 2), (0, 8), (8, 8)] {
+        let text = panic_of(|| _ = rows.columns(start..end));
+        assert_eq!(text, format!("bytes {start}..{end} of rows of 7 bytes"));
+    }
+    assert_eq!(format!("{:?}", rows.columns(2..5)), "Rows(14 of 3 bytes, 7 apart)");
 }
 
 #[test]
 fn digests_of_another_size() {
     let text = panic_of(|| hash_many(Algorithm::Sha1, &["a", "b"], &mut [0; 64]));
     assert_eq!(text, "digests has 64 bytes, but 2 digests of sha1 take 2 * 20");
-    let text = panic_of(|| hash_rows(Algorithm::Sha256, &[0; 64], 32, 32, 2, &mut [0; 63]));
+    let text = panic_of(|| hash_rows(Algorithm::Sha256, &[[0; 32]; 2], &mut [0; 63]));
     assert_eq!(text, "digests has 63 bytes, but 2 digests of sha256 take 2 * 32");
-    let text = panic_of(|| hash_rows(Algorithm::Sha256, &[], 0, 0, usize::MAX, &mut []));
+    let endless = RowLayout { row_nbytes: 0, stride: 0, count: usize::MAX };
+    let text = panic_of(|| hash_rows(Algorithm::Sha256, Rows::new(&[], endless), &mut []));
     assert!(text.starts_with("digests has 0 bytes"), "{text}");
 }
 

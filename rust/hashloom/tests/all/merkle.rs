@@ -103,8 +103,13 @@ fn ranges() {
             range.append(new, |height, index, node| assert_eq!(told.insert((height, index), node), None));
             let size = range.size() as usize;
             assert_eq!(range.root(), root(Rule::Rfc6962, &mut leaves[..size].to_vec(), 0), "{size} by {step}");
-            range = Range::new(range.size(), range.roots().to_vec()).unwrap();
+            let kept = Range::new(range.size(), range.roots()).unwrap();
+            assert_eq!((&kept, kept.roots().count() as u32), (&range, range.size().count_ones()));
+            range = kept;
         }
+        // The same leaves have this root in test/api.c and go/merkle/merkle_test.go.
+        let known: String = range.root().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(known, "5f84e146e8b4010b6a76d0fdcbc663518fac745cba1cda1f25c958355cdf89dc");
         let complete = (0..8).flat_map(|height| (0..150u64 >> height).map(move |index| (height, index)));
         assert_eq!(told.len(), complete.clone().count());
         for (height, index) in complete {
@@ -114,5 +119,10 @@ fn ranges() {
         }
     }
     assert_eq!(Range::default().root(), root(Rule::Rfc6962, &mut [], 0));
-    assert_eq!(Range::new(3, vec![[0; 32]]), None);
+    let (one, three) = ([[0; 32]; 1], [[0; 32]; 3]);
+    assert_eq!((Range::new(3, one), Range::new(3, three)), (None, None));
+    assert_ne!(Range::new(1, one), Range::new(2, one));
+    let mut full = Range::new(u64::MAX, [[0; 32]; 64]).unwrap();
+    assert_eq!(format!("{full:?}"), "Range(18446744073709551615 leaves)");
+    assert!(std::panic::catch_unwind(move || full.append(&one, |_, _, _| {})).is_err());
 }

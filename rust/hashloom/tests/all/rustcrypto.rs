@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::common::data;
+use hashloom::DigestMany;
 use hashloom::digest::block_api::{AlgorithmName, BlockSizeUser, CoreProxy, EagerHash};
 use hashloom::digest::common::hazmat::SerializableState;
 use hashloom::digest::{
@@ -293,4 +294,30 @@ proptest! {
             prop_assert_eq!(digest, &sha2::Sha384::digest(message));
         }
     }
+}
+
+/// `digest_many` by `D` and by `Peer`: the first with lanes, the second without.
+fn many_by_both<D: Digest + 'static, Peer: Digest<OutputSize = D::OutputSize> + 'static>() {
+    let data = data(5000);
+    let messages: Vec<&[u8]> = (0..100).map(|i| &data[i..i * 37 % 4000 + i]).collect();
+    let mut digests = [vec![Output::<D>::default(); 100], vec![Output::<D>::default(); 100]];
+    D::digest_many(&messages, &mut digests[0]);
+    Peer::digest_many(&messages, &mut digests[1]);
+    assert!(digests[0] == digests[1], "{}", std::any::type_name::<D>());
+    D::digest_many::<&str>(&[], &mut []);
+    let text = crate::many::panic_of(|| D::digest_many(&messages, &mut digests[0][1..]));
+    assert_eq!(text, "digest_many: 100 messages but room for 99 digests");
+}
+
+#[test]
+fn many_messages_by_any_digest() {
+    macro_rules! fixed {
+        ($type:ident, $peer:ty, $mac:ident) => {
+            many_by_both::<hashloom::$type, $peer>();
+        };
+    }
+    macro_rules! none {
+        ($($xof:tt)*) => {};
+    }
+    each_peer!(fixed, none);
 }
