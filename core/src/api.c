@@ -168,20 +168,20 @@ HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, siz
         .digests = digests});
 }
 
-enum { NODES = 64 }; /* fewer than gain from functions for many */
+/* Not inlined: a call for few nodes saves no registers. */
+static HLI_NOINLINE hl_status hash_any_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+                                            uint8_t *digests)
+{
+    return hash_rows(alg, 0, base, stride, nbytes, count, digests);
+}
 
 hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
 {
-    const uintptr_t from = (uintptr_t)base, into = (uintptr_t)digests;
-
-    /* Nodes of a tree: a digest is written where no node is that is still to be read. */
-    if (HLI_ALG(sha256) && alg == HL_SHA256 && nbytes == 64 && stride == 64 && count - 2 <= NODES - 2 &&
-        from != 0 && into != 0 && (into <= from + 32 || into >= from + 64 * count)) {
-        hli_check_readable(base, 64 * count);
-        hli_hash_nodes(find(HL_SHA256), base, count, digests);
-        return HL_OK;
-    }
-    return hash_rows(alg, 0, base, stride, nbytes, count, digests);
+    if (alg != HL_SHA256 || nbytes != 64 || stride != 64 || !hli_are_few_nodes(base, count, digests))
+        return hash_any_rows(alg, base, stride, nbytes, count, digests);
+    hli_check_readable(base, 64 * count);
+    hli_hash_nodes(find(HL_SHA256), base, count, digests);
+    return HL_OK;
 }
 
 hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)

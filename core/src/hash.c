@@ -491,7 +491,7 @@ HLI_INLINE const void *schedule_of(const struct hli_pass *pass, size_t most, int
 }
 
 /* The next group of `left` messages. */
-HLI_INLINE struct hli_group next_group(uint32_t word, const struct few *few, size_t left, unsigned are_all)
+static HLI_NOINLINE struct hli_group next_group(uint32_t word, const struct few *few, size_t left, unsigned are_all)
 {
     return hli_plan_group(word, few->pass->alg, left < HLI_SHORT ? left : HLI_SHORT, few->nblocks,
                           few->flags | are_all);
@@ -681,18 +681,51 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
     return 1;
 }
 
+enum { NODE = 64 };
+
+/* Nodes that no function for whole messages takes. */
+static HLI_NOINLINE void hash_other_nodes(uint32_t word, const hl_alg_info *alg, struct hli_group group,
+                                          const uint8_t *nodes, size_t count, uint8_t *digests)
+{
+    const struct hli_pass pass = {.alg = alg, .begin = alg->iv};
+    const struct few few = {&pass, 2, HLI_MAY_BE_WHOLE | HLI_IS_KNOWN, 1, hli_sha256_schedule_64, digests, NODE / 2,
+                            hli_describe(&pass, 2, 1, hli_sha256_schedule_64)};
+
+    hash_groups(HL_ROWS, word, 0, &few, group, &(const hl_messages){HL_ROWS, 0, count, nodes, NODE, NODE});
+}
+
 HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests)
 {
-    enum { NODE = 64, DIGEST = HL_SHA256_DIGEST_NBYTES };
-    const struct hli_pass pass = {.alg = alg, .begin = hli_sha256_iv};
-    const struct few few = {&pass, 2, HLI_MAY_BE_WHOLE | HLI_IS_KNOWN, 1, hli_sha256_schedule_64, digests, DIGEST,
-                            {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, DIGEST, 1, NODE, 0}};
+    static const struct hli_whole whole[2] = {
+        {hli_sha256_iv, 0, 2, NULL, NODE / 2, 1, NODE, 0},
+        {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, NODE / 2, 1, NODE, 0},
+    };
+    static const size_t nbytes[] = {NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE};
     uint32_t word = hli_choice();
+    unsigned flags = HLI_MAY_BE_WHOLE | HLI_IS_KNOWN | HLI_ARE_ALL;
 
     if (hli_has_price(word)) /* too few to pay it */
         word = hli_without_price(word);
-    hash_groups(HL_ROWS, word, 0, &few, next_group(word, &few, count, HLI_ARE_ALL),
-                &(const hl_messages){HL_ROWS, 0, count, nodes, NODE, NODE});
+    for (;; flags = HLI_MAY_BE_WHOLE | HLI_IS_KNOWN) {
+        const struct hli_group group = hli_plan_group(word, alg, count < HLI_SHORT ? count : HLI_SHORT, 2, flags);
+        const uint8_t *data[HLI_LANES];
+        uint8_t *to[HLI_LANES], idle[NODE / 2];
+        if (group.how != HLI_WHOLE) {
+            hash_other_nodes(word, alg, group, nodes, count, digests);
+            return;
+        }
+        const size_t nlanes = group.kernel->nlanes;
+        for (size_t l = 0; l < nlanes; l++) { /* idle lanes hash the first node */
+            data[l] = nodes + (l < count ? l : 0) * NODE;
+            to[l] = l < count ? digests + l * (NODE / 2) : idle;
+        }
+        hli_row_of(group.kernel)->whole(&whole[group.kernel->scheduled != NULL], data, nbytes, to);
+        if (count <= nlanes)
+            return;
+        count -= nlanes;
+        nodes += nlanes * NODE;
+        digests += nlanes * (NODE / 2);
+    }
 }
 
 /* ---- Any number -------------------------------------------------------------------------------------------------- */
