@@ -442,8 +442,38 @@ enum {
     HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
 };
 
-/* api.c: hl_alg_find, which knows HL_SHA1DC too. */
+/* algorithms.c: HLI_NALGS algorithms, and behind them HL_SHA1DC, if HLI_SHA1DC. */
+enum {
+    HLI_NALGS = 0
+#define ALG(...) + 1
+#include "algorithms.def"
+};
+extern const hl_alg_info hli_algs[] HLI_HIDDEN;
+
+HLI_INLINE const hl_alg_info *hli_alg_in_table(uint32_t alg)
+{
+    const hl_alg_info *info = hli_algs;
+
+#ifdef HL_ALGORITHMS
+    for (size_t i = 0; i < HLI_NALGS + HLI_SHA1DC; i++)
+        if ((uint32_t)info[i].alg == alg)
+            return &info[i];
+    return NULL;
+#else
+    if (alg - 1 >= HLI_NALGS)
+        return alg == HL_SHA1DC ? info + HLI_NALGS : NULL;
+    info += alg - 1;
+    HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
+    return info->alg == (hl_alg)alg ? info : NULL;
+#endif
+}
+
+/* hl_alg_find, which knows HL_SHA1DC too. */
+#if HLI_SMALL /* Go's text may name a table with addresses in one file only */
 HLI_HIDDEN const hl_alg_info *hli_alg_find(uint32_t alg);
+#else
+#  define hli_alg_find hli_alg_in_table
+#endif
 
 /* registry.c and plan.c */
 /* The place of the column of costs in the choice word: 3 bits. */
@@ -519,16 +549,6 @@ struct hli_plan {
     uint8_t *digests;
     size_t digest_stride; /* bytes from one digest to the next */
 };
-
-/* burn.c: overwrites the nbytes of the stack below the caller's frame; the registers that a call may change. */
-HLI_HIDDEN void hli_burn_stack(size_t nbytes);
-HLI_HIDDEN void hli_clear_registers(void);
-/* Both. The first is no tail call, which would drop the caller's frame first, and burn too far up. */
-HLI_INLINE void hli_burn(size_t nbytes)
-{
-    hli_burn_stack(nbytes);
-    hli_clear_registers();
-}
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);

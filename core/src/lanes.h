@@ -20,6 +20,7 @@
 #ifndef HLI_LANES_H
 #define HLI_LANES_H
 
+#include "burn.h"
 #include "edges.h"
 #include "plan.h"
 
