@@ -552,11 +552,10 @@ struct hli_plan {
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. Takes as many lanes as a call for rows, and less time to
- * begin. */
+/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. Begins sooner than a call for rows. */
 HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
-/* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where a
- * node is that is still to be read. */
+/* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where
+ * a node is that is still to be read. */
 HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t *digests)
 {
     const uintptr_t from = (uintptr_t)nodes, into = (uintptr_t)digests;

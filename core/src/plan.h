@@ -133,7 +133,11 @@ enum {
 
 /* Shapes of messages: 1 .. HLI_WHOLE_NBLOCKS blocks, with and without functions for whole messages; two blocks with a
  * known schedule; and 8, 16 and 32 blocks, which stand for all greater numbers. */
-enum { HLI_SHAPE_KNOWN = 2 * HLI_WHOLE_NBLOCKS, HLI_SHAPE_LONG = HLI_SHAPE_KNOWN + 2, HLI_NSHAPES = HLI_SHAPE_LONG + 3 };
+enum {
+    HLI_SHAPE_KNOWN = 2 * HLI_WHOLE_NBLOCKS,
+    HLI_SHAPE_LONG = HLI_SHAPE_KNOWN + 2,
+    HLI_NSHAPES = HLI_SHAPE_LONG + 3
+};
 
 HLI_INLINE unsigned hli_group_shape(size_t nblocks, int is_known, int may_be_whole)
 {
