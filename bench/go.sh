@@ -25,6 +25,10 @@ for name in "${without[@]}"; do # the standard library has no code for AVX-512
     [[ $name == avx512* ]] || GODEBUG=${GODEBUG:+$GODEBUG,}cpu.$name=off
 done
 export GODEBUG=${GODEBUG-}
+if go version 2>&1 | grep '^GODEBUG: unknown' >&2; then # "GODEBUG sys/cpu: unknown": crypto/* has obeyed
+    echo "go.sh: the standard library would be measured with them; take Go 1.26 or later" >&2
+    exit 2
+fi
 cpu=${CPU:-$(($(getconf _NPROCESSORS_ONLN) - 1))}
 never=0
 [ $# -gt 0 ] || taskset -c "$cpu" "$work/never" || never=$?

@@ -1,4 +1,4 @@
-/* api.c: the public calls: argument checks, then the lane driver. The table of algorithms, from algorithms.def.
+/* api.c: the public calls: argument checks, then the lane driver.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -6,59 +6,9 @@
 #include "job.h"
 #include "one.h"
 
-static const hl_alg_info algs[] = {
-#define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
-    {name, HL_##NAME, HL_BODY_##body, digest_nbytes, block_nbytes, \
-     HLI_SHIFT(block_nbytes, ending), WORD_NBYTES_##body, NWORDS_##body, IS_BIG_ENDIAN_##body, iv, ending},
-#include "algorithms.def"
-#if HLI_SHA1DC /* behind those that are counted */
-    {"sha1dc", HL_SHA1DC, HL_BODY_SHA1, HL_SHA1DC_DIGEST_NBYTES, 64, 6, 4, 6, 1, hli_sha1_iv, HL_STRENGTHENED, 0},
-#endif
-};
-_Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
-enum { NALGS = sizeof algs / sizeof algs[0], ALG_COUNT = NALGS - HLI_SHA1DC };
-
-size_t hl_alg_count(void)
-{
-    return ALG_COUNT;
-}
-
-const hl_alg_info *hl_alg_at(size_t i)
-{
-    return i < ALG_COUNT ? &algs[i] : NULL;
-}
-
-HLI_INLINE const hl_alg_info *find(uint32_t alg)
-{
-#ifdef HL_ALGORITHMS
-    for (size_t i = 0; i < NALGS; i++)
-        if ((uint32_t)algs[i].alg == alg)
-            return &algs[i];
-    return NULL;
-#else
-    const hl_alg_info *info = algs;
-
-    if (alg - 1 >= ALG_COUNT)
-        return alg == HL_SHA1DC ? info + ALG_COUNT : NULL;
-    info += alg - 1;
-    HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
-    return info->alg == (hl_alg)alg ? info : NULL;
-#endif
-}
-
-const hl_alg_info *hl_alg_find(hl_alg alg)
-{
-    return alg == HL_SHA1DC ? NULL : find((uint32_t)alg);
-}
-
-const hl_alg_info *hli_alg_find(uint32_t alg)
-{
-    return find(alg);
-}
-
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
-    const hl_alg_info *info = find((uint32_t)alg);
+    const hl_alg_info *info = hli_alg_find((uint32_t)alg);
 
     return info == NULL ? NULL : hli_choose(hli_choice(), hli_body(info), nmessages, 0);
 }
@@ -112,7 +62,7 @@ static HLI_NOINLINE hl_status hash_tree(const hl_alg_info *info, const void *dat
 
 hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 {
-    const hl_alg_info *info = find((uint32_t)alg);
+    const hl_alg_info *info = hli_alg_find((uint32_t)alg);
 
     if (info == NULL)
         return HL_EALG;
@@ -147,7 +97,7 @@ hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice 
 HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, size_t stride, size_t nbytes, size_t count,
                                uint8_t *digests)
 {
-    const hl_alg_info *first = find((uint32_t)alg), *second = find(again);
+    const hl_alg_info *first = hli_alg_find((uint32_t)alg), *second = hli_alg_find(again);
 
     if (count == 1 && again == 0) /* the short way of one message */
         return hl_hash(alg, base, nbytes, digests);
@@ -168,20 +118,20 @@ HLI_INLINE hl_status hash_rows(hl_alg alg, uint32_t again, const void *base, siz
         .digests = digests});
 }
 
-enum { NODES = 64 }; /* fewer than gain from functions for many */
+/* Not inlined: a call for few nodes saves no registers. */
+static HLI_NOINLINE hl_status hash_any_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count,
+                                            uint8_t *digests)
+{
+    return hash_rows(alg, 0, base, stride, nbytes, count, digests);
+}
 
 hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
 {
-    const uintptr_t from = (uintptr_t)base, into = (uintptr_t)digests;
-
-    /* Nodes of a tree: a digest is written where no node is that is still to be read. */
-    if (HLI_ALG(sha256) && alg == HL_SHA256 && nbytes == 64 && stride == 64 && count - 2 <= NODES - 2 &&
-        from != 0 && into != 0 && (into <= from + 32 || into >= from + 64 * count)) {
-        hli_check_readable(base, 64 * count);
-        hli_hash_nodes(find(HL_SHA256), base, count, digests);
-        return HL_OK;
-    }
-    return hash_rows(alg, 0, base, stride, nbytes, count, digests);
+    if (alg != HL_SHA256 || nbytes != 64 || stride != 64 || !hli_are_few_nodes(base, count, digests))
+        return hash_any_rows(alg, base, stride, nbytes, count, digests);
+    hli_check_readable(base, 64 * count);
+    hli_hash_nodes(hli_alg_find(HL_SHA256), base, count, digests);
+    return HL_OK;
 }
 
 hl_status hl_hash160_rows(const void *base, size_t stride, size_t nbytes, size_t count, uint8_t *digests)
@@ -196,7 +146,7 @@ hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t
 
 hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 {
-    const hl_alg_info *info = find((uint32_t)alg);
+    const hl_alg_info *info = hli_alg_find((uint32_t)alg);
 
     if (ctx == NULL)
         return HL_ENULL;
@@ -208,7 +158,7 @@ hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 
 hl_status hl_blake2_init(hl_ctx *ctx, hl_alg alg, size_t digest_nbytes, const hl_blake2_parameters *parameters)
 {
-    const hl_alg_info *info = find((uint32_t)alg);
+    const hl_alg_info *info = hli_alg_find((uint32_t)alg);
 
     if (ctx == NULL)
         return HL_ENULL;
@@ -346,7 +296,7 @@ hl_status hl_update(hl_ctx *ctx, const void *data, size_t nbytes)
 {
     if (ctx == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = find(ctx->alg);
+    const hl_alg_info *info = hli_alg_find(ctx->alg);
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     const hl_status status = hli_check_slice(data, nbytes, ctx->nbytes);
@@ -365,7 +315,7 @@ hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes)
 {
     if (ctx == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = find(ctx->alg & ~SQUEEZING);
+    const hl_alg_info *info = hli_alg_find(ctx->alg & ~SQUEEZING);
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     if (!hli_is_xof(info))
@@ -384,7 +334,7 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
 {
     if (ctx == NULL)
         return HL_ENULL;
-    const hl_alg_info *info = find(ctx->alg);
+    const hl_alg_info *info = hli_alg_find(ctx->alg);
     if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
         return HL_ESTATE;
     if (digest == NULL)

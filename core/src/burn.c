@@ -6,7 +6,8 @@
  * kernel that cleaned up after itself would do so for every block of every hash. A call with a secret therefore burns
  * the stack once, at its end, from a frame that holds no secret itself, as deep as its callees have been.
  */
-#include "core.h"
+#include "burn.h"
+#include "registry.h"
 
 /* Called from the frame below which it burns, and not from another function: frames keep their tops, on s390x 160 bytes
  * each. It needs so few registers that it saves none of its caller's, which may hold words of a secret. */

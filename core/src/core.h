@@ -442,8 +442,38 @@ enum {
     HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
 };
 
-/* api.c: hl_alg_find, which knows HL_SHA1DC too. */
+/* algorithms.c: HLI_NALGS algorithms, and behind them HL_SHA1DC, if HLI_SHA1DC. */
+enum {
+    HLI_NALGS = 0
+#define ALG(...) + 1
+#include "algorithms.def"
+};
+extern const hl_alg_info hli_algs[] HLI_HIDDEN;
+
+HLI_INLINE const hl_alg_info *hli_alg_in_table(uint32_t alg)
+{
+    const hl_alg_info *info = hli_algs;
+
+#ifdef HL_ALGORITHMS
+    for (size_t i = 0; i < HLI_NALGS + HLI_SHA1DC; i++)
+        if ((uint32_t)info[i].alg == alg)
+            return &info[i];
+    return NULL;
+#else
+    if (alg - 1 >= HLI_NALGS)
+        return alg == HL_SHA1DC ? info + HLI_NALGS : NULL;
+    info += alg - 1;
+    HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
+    return info->alg == (hl_alg)alg ? info : NULL;
+#endif
+}
+
+/* hl_alg_find, which knows HL_SHA1DC too. */
+#if HLI_SMALL /* Go's text may name a table with addresses in one file only */
 HLI_HIDDEN const hl_alg_info *hli_alg_find(uint32_t alg);
+#else
+#  define hli_alg_find hli_alg_in_table
+#endif
 
 /* registry.c and plan.c */
 /* The place of the column of costs in the choice word: 3 bits. */
@@ -520,20 +550,19 @@ struct hli_plan {
     size_t digest_stride; /* bytes from one digest to the next */
 };
 
-/* burn.c: overwrites the nbytes of the stack below the caller's frame; the registers that a call may change. */
-HLI_HIDDEN void hli_burn_stack(size_t nbytes);
-HLI_HIDDEN void hli_clear_registers(void);
-/* Both. The first is no tail call, which would drop the caller's frame first, and burn too far up. */
-HLI_INLINE void hli_burn(size_t nbytes)
-{
-    hli_burn_stack(nbytes);
-    hli_clear_registers();
-}
-
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. */
+/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. Begins sooner than a call for rows. */
 HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
+/* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where
+ * a node is that is still to be read. */
+HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t *digests)
+{
+    const uintptr_t from = (uintptr_t)nodes, into = (uintptr_t)digests;
+
+    return HLI_ALG(sha256) && count - 2 <= 64 - 2 && from != 0 && into != 0 &&
+           (into <= from + 32 || into >= from + 64 * count);
+}
 /* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */
 HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
                             const hl_messages *messages);

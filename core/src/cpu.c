@@ -22,13 +22,16 @@ static uint32_t saved_state(uint32_t ecx)
     return eax;
 }
 
-/* Zen 5 with vector units of 512 bits: servers (models 0x00 to 0x1f) and desktops (0x40 to 0x4f). Those of laptops have
- * 256 bits, as Zen 4 does. AMD APM volume 3, CPUID Fn0000_0001_EAX: the family is the sum of two fields. */
-static int is_zen5(uint32_t eax)
+/* The column of AMD's and Hygon's CPUs. Zen 5 has vector units of 512 bits in servers (models 0x00 to 0x1f) and
+ * desktops (0x40 to 0x4f), and of 256 in laptops, as Zen 2 to 4 have; Zen 1 (and Hygon's family 0x18), and all before
+ * it, of 128. AMD APM volume 3, CPUID Fn0000_0001_EAX: the family is the sum of two fields. */
+static unsigned tune_of_amd(uint32_t eax)
 {
     const uint32_t family = (eax >> 8 & 0xf) + (eax >> 20 & 0xff), model = (eax >> 12 & 0xf0) | (eax >> 4 & 0xf);
 
-    return family == 0x1a && (model < 0x20 || (model >= 0x40 && model < 0x50));
+    if (family == 0x1a && (model < 0x20 || (model >= 0x40 && model < 0x50)))
+        return HLI_TUNE_ZEN5;
+    return family < 0x17 || family == 0x18 || (family == 0x17 && model < 0x30) ? HLI_TUNE_ZEN1 : HLI_TUNE_AMD;
 }
 
 /* A hypervisor answers each cpuid, in 1 to 20 us: a leaf is asked once, for all rows that follow each other. */
@@ -59,7 +62,7 @@ struct hli_machine hli_detect(void)
 
     /* "AuthenticAMD", and "HygonGenuine", whose cores are Zen's. The first four letters are enough. */
     if (vendor == signature_AMD_ebx || vendor == 0x6f677948)
-        machine.tune = is_zen5(model) ? HLI_TUNE_ZEN5 : HLI_TUNE_AMD;
+        machine.tune = tune_of_amd(model);
     else if ((machine.features & HLI_F(SHA)) != 0)
         machine.tune = HLI_TUNE_INTEL;
     return machine;

@@ -17,7 +17,7 @@ enum {
 
 /* The column of costs in registry.def that holds for this CPU. The head of that file describes the columns of each
  * family. */
-enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_ZEN5, HLI_TUNE_INTEL_PLAIN, HLI_TUNE_COUNT };
+enum { HLI_TUNE_INTEL, HLI_TUNE_AMD, HLI_TUNE_ZEN5, HLI_TUNE_INTEL_PLAIN, HLI_TUNE_ZEN1, HLI_TUNE_COUNT };
 enum { HLI_TUNE_TWO_PIPES, HLI_TUNE_FOUR_PIPES };
 enum { HLI_TUNE_ONLY };
 
@@ -28,8 +28,10 @@ enum { HLI_TUNE_ONLY };
  * register to register. A vector of 512 bits occupies two ports of some CPUs (HLI_UNMEASURED_512). The rates are those
  * of RIPEMD-160, MD5 and SHA-1 in lanes, within a third of each (bench/results/2026-11-26-costs.md). */
 #if HLI_X86
-#  define HLI_UNMEASURED(noperations)     (noperations) / 12, (noperations) / 12, (noperations) / 9, (noperations) / 8
-#  define HLI_UNMEASURED_512(noperations) (noperations) / 8, (noperations) / 6, (noperations) / 7, (noperations) / 5
+#  define HLI_UNMEASURED(noperations) \
+      (noperations) / 12, (noperations) / 12, (noperations) / 9, (noperations) / 8, (noperations) / 4
+#  define HLI_UNMEASURED_512(noperations) \
+      (noperations) / 8, (noperations) / 6, (noperations) / 7, (noperations) / 5, (noperations) / 2
 #elif HLI_ARM64
 #  define HLI_UNMEASURED(noperations) (noperations) / 2, (noperations) * 2 / 5
 #else

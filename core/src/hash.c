@@ -1,28 +1,16 @@
-/* hash.c: whole messages: one by one, a few in groups, rows in step, others through a window.
+/* hash.c: whole messages: a few by few.c, rows in step, others through a window.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Few messages: plan.c names the groups. Rows and many short messages fill all lanes in step: messages with equally
+ * Rows and many short messages fill all lanes in step: messages with equally
  * many blocks begin, advance and end together, and their states stay in the kernel's layout. All others wait in a
  * window on the stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are
  * collected and hashed with full lanes (lanes.c).
  */
-#include "one.h"
+#include "lanes.h"
 
-enum {
-    SHORT_NBLOCKS = 2,
-    SHARED = 8 /* messages for which a schedule of their common padding pays */
-};
+enum { SHORT_NBLOCKS = 2 };
 
-/* hash.c: whole messages: a few by their plan, more in step with others of their shape or through a window.
- *
- * SPDX-License-Identifier: MIT OR Apache-2.0
- *
- * Few messages: plan.c decides. Rows and many short messages fill all lanes in step: messages with equally many blocks
- * begin, advance and end together, and their states stay in the kernel's layout. All others wait in a window on the
- * stack, the longest first (ragged.c). The window is refilled while long messages go on. Endings are collected and
- * hashed with full lanes (lanes.c).
- */
 /* ---- In step --------------------------------------------------------------------------------------------------- */
 
 /* Messages as four columns, the form that kernels and padding functions take. */
@@ -121,7 +109,7 @@ HLI_INLINE size_t hash_whole_layout(unsigned layout, struct hli_ends *ends, cons
             if (description != described)
                 whole = hli_describe(pass, nblocks, is_one_length,
                                      is_block ? shared_padding(step, alg, kernel, pass->begin_nbytes + most,
-                                                               all->count - next >= SHARED)
+                                                               all->count - next >= HLI_SHARED)
                                               : NULL);
             described = description;
         }
@@ -174,7 +162,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
         hli_may_be_whole(pass)) {
         const int is_one_length = kind == HLI_PADDING_ONLY;
         const void *const of_padding =
-            is_one_length && nblocks == 1 ? shared_padding(step, alg, kernel, ndone, end - first >= SHARED) : NULL;
+            is_one_length && nblocks == 1 ? shared_padding(step, alg, kernel, ndone, end - first >= HLI_SHARED) : NULL;
         const struct hli_whole whole = hli_describe(pass, hli_shape_nblocks(shape), is_one_length, of_padding);
         uint8_t *digests[HLI_LANES];
         hli_whole_of(kernel)(&whole, data, nbytes, hli_digests_of(ends, batch->at + first, nlanes, digests));
@@ -197,7 +185,7 @@ static HLI_NOINLINE unsigned hash_in_step(struct hli_ends *ends, const hl_kernel
     }
 
     if (kind == HLI_PADDING_ONLY) {
-        schedule = shared_padding(step, alg, kernel, ndone, first + n < end && end - first >= SHARED);
+        schedule = shared_padding(step, alg, kernel, ndone, first + n < end && end - first >= HLI_SHARED);
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] = step->padding;
     } else {
@@ -449,264 +437,17 @@ static HLI_NOINLINE void hash_even(const struct hli_plan *plan, const hl_kernel 
     hli_forget(plan, count, wide);
 }
 
-/* ---- Few messages ------------------------------------------------------------------------------------------------ */
-
-/* One message after the other. */
-static HLI_NOINLINE void hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all)
-{
-    const struct hli_pass *pass = &plan->first;
-    uint8_t inner[HL_DIGEST_MAX_NBYTES];
-
-    for (size_t i = 0; i < all->count; i++) {
-        const hl_slice message = hli_message_at(all->layout, all, i);
-        hli_hash_one(kernel, pass->alg, hli_begin_of(pass, i), pass->begin_nbytes, message.data, message.nbytes,
-                     hli_digest_one(plan, i, inner));
-        hli_again_one(plan, i, inner);
-    }
-}
-
-/* Messages of equally many blocks, for one pass. */
-struct few {
-    const struct hli_pass *pass;
-    size_t nblocks;
-    unsigned flags; /* of hli_plan_group */
-    int is_one_length;
-    const void *schedule; /* of their last block, if it is known */
-    uint8_t *digests;
-    size_t digest_stride;
-    struct hli_whole whole; /* for functions for whole messages: with that schedule */
-};
-
-/* The flags of hli_plan_group for messages of that many blocks. */
-HLI_INLINE unsigned flags_of(uint32_t word, const struct hli_pass *pass, size_t nblocks, const void *schedule)
-{
-    return (schedule != NULL ? HLI_IS_KNOWN : 0) |
-           (hli_may_be_whole(pass) && nblocks <= hli_whole_nblocks(word, pass->alg) ? HLI_MAY_BE_WHOLE : 0);
-}
-
-/* The last block's schedule, if it is known. `most`: bytes in the longest message. */
-HLI_INLINE const void *schedule_of(const struct hli_pass *pass, size_t most, int is_one_length)
-{
-    return is_one_length && pass->begin_nbytes == 0 ? hli_known_schedule(pass->alg, most) : NULL;
-}
-
-/* The next group of `left` messages. */
-HLI_INLINE struct hli_group next_group(uint32_t word, const struct few *few, size_t left, unsigned are_all)
-{
-    return hli_plan_group(word, few->pass->alg, left < HLI_SHORT ? left : HLI_SHORT, few->nblocks,
-                          few->flags | are_all);
-}
-
-/* A group by any kernel of several lanes: messages first .. first + n - 1. The last two blocks are copied and padded,
- * or all share one padding. */
-static HLI_NOINLINE void hash_blocks(const hl_kernel *kernel, struct hli_edges edges, const struct few *few,
-                                     size_t first, unsigned n, const uint8_t *const data[], const size_t nbytes[],
-                                     uint8_t *const digests[])
-{
-    const struct hli_pass *pass = few->pass;
-    const hl_alg_info *alg = pass->alg;
-    const int is_shared = few->is_one_length && hli_rest_of_block(alg, nbytes[0]) == 0;
-    const unsigned nlanes = kernel->nlanes, npadded = is_shared ? 1 : n;
-    const unsigned nlast = is_shared || few->nblocks == 1 || !hli_is_strengthened(alg) ? 1 : 2;
-    const size_t nwhole = (few->nblocks - nlast) * hli_block_nbytes(alg);
-    union hli_lane_states states;
-    struct hli_tails tails;
-    const uint8_t *msg[HLI_LANES], *rests[HLI_LANES];
-    size_t nrests[HLI_LANES];
-
-    if (pass->begin_stride == 0)
-        hli_splat_lanes(alg, &states, nlanes, pass->begin);
-    for (unsigned l = 0; l < nlanes; l++) {
-        if (pass->begin_stride != 0)
-            hli_load_lane(alg, &states, nlanes, l, hli_begin_of(pass, l < n ? first + l : first));
-        rests[l] = hli_after(data[l], nwhole);
-        nrests[l] = nbytes[l] - nwhole;
-    }
-    if (nwhole != 0)
-        hli_advance_lanes(kernel, alg, &states, data, few->nblocks - nlast);
-    if (few->schedule != NULL && kernel->scheduled != NULL) {
-        kernel->scheduled(&states, few->schedule);
-    } else {
-        edges.pad(alg, nlast, rests, nrests, pass->begin_nbytes + nwhole, npadded, tails.bytes);
-        hli_point_at_tails(alg, &tails, nlanes, npadded, msg);
-        hli_advance_last(kernel, alg, &states, msg, nlast);
-    }
-    hli_write_digests(edges, kernel, alg, &states, n, digests);
-}
-
-/* One pass, in groups, of which one is given. Returns an upper bound of the stack that it took, if is_secret. `layout`
- * is a literal. */
-HLI_INLINE size_t hash_groups(unsigned layout, uint32_t word, int is_secret, const struct few *few,
-                              struct hli_group group, const hl_messages *all)
-{
-    enum { OWN = 160, ONE = HLI_ONE_NBYTES, BLOCKS = 4480, WHOLE = 160 }; /* frames */
-    static const uint16_t frames[] = {[HLI_ONE] = ONE + OWN, [HLI_BLOCKS] = BLOCKS + OWN, [HLI_WHOLE] = WHOLE + OWN};
-    const struct hli_pass *pass = few->pass;
-    const hl_alg_info *alg = pass->alg;
-    const uint8_t *data[HLI_LANES];
-    uint8_t *to[HLI_LANES], idle[HL_DIGEST_MAX_NBYTES];
-    size_t nbytes[HLI_LANES], most = 0;
-
-    for (size_t first = 0;;) {
-        const size_t left = all->count - first;
-        const hl_kernel *const kernel = group.kernel;
-        if (is_secret) {
-            const size_t stack = hli_stack_of(kernel) + frames[group.how];
-            most = stack > most ? stack : most;
-        }
-        if (group.how == HLI_ONE) {
-            for (; first < all->count; first++) {
-                const hl_slice message = hli_message_at(layout, all, first);
-                hli_hash_one(kernel, alg, hli_begin_of(pass, first), pass->begin_nbytes, message.data, message.nbytes,
-                             few->digests + first * few->digest_stride);
-            }
-            break;
-        }
-        const size_t nlanes = kernel->nlanes, n = left < nlanes ? left : nlanes;
-        uint8_t *digest = few->digests + first * few->digest_stride;
-        size_t l = 0;
-        for (; l < n; l++, digest += few->digest_stride) {
-            const hl_slice message = hli_message_at(layout, all, first + l);
-            data[l] = message.data;
-            nbytes[l] = message.nbytes;
-            to[l] = digest;
-        }
-        for (; l < nlanes; l++) { /* idle lanes hash the first message */
-            data[l] = data[0];
-            nbytes[l] = nbytes[0];
-            to[l] = idle;
-        }
-        if (group.how == HLI_WHOLE && few->schedule != NULL && kernel->scheduled == NULL) {
-            const struct hli_whole whole = hli_describe(pass, few->nblocks, few->is_one_length, NULL);
-            hli_row_of(kernel)->whole(&whole, data, nbytes, to);
-        } else if (group.how == HLI_WHOLE) {
-            hli_row_of(kernel)->whole(&few->whole, data, nbytes, to);
-        } else {
-            hash_blocks(kernel, hli_choose_edges(word), few, first, (unsigned)n, data, nbytes, to);
-        }
-        first += n;
-        if (first == all->count)
-            break;
-        group = next_group(word, few, all->count - first, 0);
-    }
-    return most;
-}
-
-HLI_INLINE size_t hash_pass(uint32_t word, int is_secret, const struct few *few, struct hli_group group,
-                            const hl_messages *all)
-{
-    return all->layout == HL_ROWS ? hash_groups(HL_ROWS, word, is_secret, few, group, all)
-                                  : hash_groups(HL_SLICES, word, is_secret, few, group, all);
-}
-
-/* Two passes. `few` has the first. */
-static HLI_NOINLINE void hash_few_again(const struct hli_plan *plan, const hl_messages *all, struct few *few,
-                                        struct hli_group group)
-{
-    const struct hli_pass *second = &plan->second;
-    const size_t count = all->count, digest_nbytes = plan->first.alg->digest_nbytes;
-    const size_t nblocks = hli_ending_nblocks(second->alg, digest_nbytes);
-    const void *const schedule = schedule_of(second, digest_nbytes, 1);
-    uint8_t inner[HLI_SHORT][HL_DIGEST_MAX_NBYTES];
-    const hl_messages digests = {HL_ROWS, 0, count, inner, sizeof inner[0], digest_nbytes};
-    const struct few again = {second, nblocks, flags_of(plan->choice, second, nblocks, schedule), 1, schedule,
-                              plan->digests, plan->digest_stride, hli_describe(second, nblocks, 1, schedule)};
-
-    few->digests = inner[0];
-    few->digest_stride = sizeof inner[0];
-    const size_t stack = hash_pass(plan->choice, plan->is_secret, few, group, all);
-    const struct hli_group group_again = next_group(plan->choice, &again, count, HLI_ARE_ALL);
-    const size_t stack_again = hash_pass(plan->choice, plan->is_secret, &again, group_again, &digests);
-    if (plan->is_secret) { /* the digests are the only secrets in this frame; the rest is pointers and lengths */
-        hli_wipe(inner, count * sizeof inner[0]);
-        hli_burn(stack > stack_again ? stack : stack_again);
-    }
-}
-
-/* Whether the second pass over so many messages, if there is one, goes one by one. */
-HLI_INLINE int is_again_apart(const struct hli_plan *plan, size_t count)
-{
-    const struct hli_pass *second = &plan->second;
-
-    if (second->alg == NULL)
-        return 1;
-    const size_t digest_nbytes = plan->first.alg->digest_nbytes;
-    const size_t nblocks = hli_ending_nblocks(second->alg, digest_nbytes);
-    const unsigned flags = flags_of(plan->choice, second, nblocks, schedule_of(second, digest_nbytes, 1));
-    return hli_plan_group(plan->choice, second->alg, count, nblocks, flags | HLI_ARE_ALL).how == HLI_ONE;
-}
-
-/* Hashes 2 to HLI_SHORT messages by plan.c's groups. Returns 0, with nothing done, if they go another way. */
-static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
-{
-    const struct hli_pass *pass = &plan->first;
-    const hl_alg_info *alg = pass->alg;
-    const size_t count = all->count;
-    const uint32_t word = plan->choice;
-    size_t least = all->nbytes, most = all->nbytes;
-
-    if (all->layout != HL_ROWS) {
-        const hl_slice *const slices = all->base;
-        least = most = slices[0].nbytes;
-        for (size_t i = 1; i < count; i++) {
-            least = slices[i].nbytes < least ? slices[i].nbytes : least;
-            most = slices[i].nbytes > most ? slices[i].nbytes : most;
-        }
-    }
-    const size_t nblocks = hli_padded_nblocks(alg, most);
-    const int is_one_length = least == most, is_even = is_one_length || hli_padded_nblocks(alg, least) == nblocks;
-    if (!is_even && (count > HLI_FEW || !hli_plan_apart(word, alg, all->base, count, nblocks)))
-        return 0;
-    const void *const schedule = schedule_of(pass, most, is_one_length);
-    const unsigned flags = flags_of(word, pass, nblocks, schedule);
-    const struct hli_group group = is_even ? hli_plan_group(word, alg, count, nblocks, flags | HLI_ARE_ALL)
-                                           : (struct hli_group){hli_choose_one(word, hli_body(alg)), HLI_ONE};
-    if (group.how == HLI_ONE && is_again_apart(plan, count)) {
-        hash_apart(plan, group.kernel, all);
-        hli_forget(plan, 1, group.kernel);
-        return 1;
-    }
-    if (count >= SHARED && group.how == HLI_BLOCKS && is_one_length && group.kernel->scheduled != NULL &&
-        hli_rest_of_block(alg, most) == 0) /* in step they share the padding's schedule */
-        return 0;
-    struct few few = {pass, nblocks, flags, is_one_length, schedule, plan->digests, plan->digest_stride,
-                      hli_describe(pass, nblocks, is_one_length, schedule)};
-    if (plan->second.alg != NULL) {
-        hash_few_again(plan, all, &few, group);
-        return 1;
-    }
-    const size_t stack = hash_pass(word, plan->is_secret, &few, group, all);
-    if (plan->is_secret)
-        hli_burn(stack);
-    return 1;
-}
-
-HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests)
-{
-    enum { NODE = 64, DIGEST = HL_SHA256_DIGEST_NBYTES };
-    const struct hli_pass pass = {.alg = alg, .begin = hli_sha256_iv};
-    const struct few few = {&pass, 2, HLI_MAY_BE_WHOLE | HLI_IS_KNOWN, 1, hli_sha256_schedule_64, digests, DIGEST,
-                            {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, DIGEST, 1, NODE, 0}};
-    uint32_t word = hli_choice();
-
-    if (hli_has_price(word)) /* too few to pay it */
-        word = hli_without_price(word);
-    hash_groups(HL_ROWS, word, 0, &few, next_group(word, &few, count, HLI_ARE_ALL),
-                &(const hl_messages){HL_ROWS, 0, count, nodes, NODE, NODE});
-}
-
 /* ---- Any number -------------------------------------------------------------------------------------------------- */
 
 void hli_hash(struct hli_plan *plan, const hl_messages *all)
 {
     if (__builtin_expect(hli_has_price(plan->choice), 0) && plan->forced == NULL && hli_spares_power(plan, all))
         plan->choice = hli_without_price(plan->choice);
-    if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL && hash_few(plan, all))
+    if (all->count > 1 && all->count <= HLI_SHORT && plan->forced == NULL && hli_hash_few(plan, all))
         return;
     const hl_kernel *const kernel = hli_kernel(plan, &plan->first, all->count);
     if (all->count == 1 || kernel->nlanes == 1) {
-        hash_apart(plan, kernel, all);
-        hli_forget(plan, 1, kernel);
+        hli_hash_apart(plan, kernel, all);
     } else if (all->layout == HL_ROWS) {
         hash_even(plan, kernel, all);
     } else {

@@ -7,7 +7,8 @@
  * the length.
  *
  *   plan.c     which kernel hashes the next of few messages, and how
- *   hash.c     whole messages: few in groups; many in step with others of equally many blocks, or 96 at a time
+ *   few.c      whole messages, a few: one by one, or in groups
+ *   hash.c     many: in step with others of equally many blocks, or 96 at a time
  *   ragged.c   messages of any lengths, the longest first: a lane whose message ends takes the next
  *   streams.c  messages that arrive in parts
  *   one.h      one message alone, or one stream, without all of these (one.c)
@@ -19,6 +20,7 @@
 #ifndef HLI_LANES_H
 #define HLI_LANES_H
 
+#include "burn.h"
 #include "edges.h"
 #include "plan.h"
 
@@ -256,6 +258,15 @@ struct hli_ending {
 /* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */
 HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *nonces, size_t room,
                                 size_t *nfound);
+
+/* ---- Few messages (few.c) ---------------------------------------------------------------------------------------- */
+
+enum { HLI_SHARED = 8 }; /* messages for which a schedule of their common padding pays */
+
+/* Hashes messages one after the other. */
+HLI_HIDDEN void hli_hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all);
+/* Hashes 2 to HLI_SHORT messages by plan.c's groups. Returns 0, with nothing done, if they go another way. */
+HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
 
 /* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
 

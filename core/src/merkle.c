@@ -69,19 +69,26 @@ static int overlap(const uint8_t *a, size_t a_nbytes, const uint8_t *b, size_t b
     return (uintptr_t)a < (uintptr_t)b + b_nbytes && (uintptr_t)b < (uintptr_t)a + a_nbytes;
 }
 
-hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above)
+static HLI_NOINLINE hl_status hash_layer_at(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count,
+                                            uint8_t *above)
 {
-    uint8_t zeros[NODE];
-    hl_status status = check(rule, height, nodes, count, above);
+    uint8_t zeros[NODE] = {0};
+    hl_status status = HL_OK;
 
-    if (status != HL_OK || count == 0)
-        return status;
-    if (rule == HL_MERKLE_ZEROS && count % 2 == 0)
-        return hash_pairs(rule, NULL, nodes, count / 2, above);
-    hli_zero(zeros, sizeof zeros);
     for (unsigned h = 0; status == HL_OK && rule == HL_MERKLE_ZEROS && h < height; h++)
         status = hash_pair(rule, zeros, zeros, zeros);
     return status == HL_OK ? hash_layer(rule, zeros, nodes, count, above) : status;
+}
+
+hl_status hl_merkle_layer(hl_merkle rule, unsigned height, const uint8_t *nodes, size_t count, uint8_t *above)
+{
+    const hl_status status = check(rule, height, nodes, count, above);
+
+    if (status != HL_OK || count == 0)
+        return status;
+    if (rule != HL_MERKLE_ZEROS || count % 2 != 0)
+        return hash_layer_at(rule, height, nodes, count, above);
+    return hl_hash_rows(HL_SHA256, nodes, 2 * NODE, 2 * NODE, count / 2, above);
 }
 
 hl_status hl_merkle_root(hl_merkle rule, unsigned depth, uint8_t *nodes, size_t count, uint8_t *root, size_t index,

@@ -8,8 +8,6 @@
  *
  * The best kernel for messages of one length is registry.c's answer (hli_choose); for one message, hli_choose_one's.
  */
-#include <stdatomic.h>
-
 #include "plan.h"
 
 /* ---- The price of 512 bits --------------------------------------------------------------------------------------- */
@@ -55,37 +53,17 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
 
 /* ---- Few messages ------------------------------------------------------------------------------------------------ */
 
-/* An answer is one word: the row of the group's kernel, flags, and the bits of the choice word from which both follow.
- * An answer with other such bits is out of date. GROUP_WHOLE: the kernel's function for whole messages is meant.
- * GROUP_APART: one by one, if no others came before. */
-#define GROUP_ROW   CHOICE_AVAILABLE
-#define GROUP_WHOLE (UINT32_C(1) << 19)
-#define GROUP_APART (UINT32_C(1) << 20)
-#define GROUP_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
-
-/* Shapes of messages: 1 .. HLI_WHOLE_NBLOCKS blocks, with and without functions for whole messages; two blocks with a
- * known schedule; and 8, 16 and 32 blocks, which stand for all greater numbers. */
-enum { SHAPE_KNOWN = 2 * HLI_WHOLE_NBLOCKS, SHAPE_LONG = SHAPE_KNOWN + 2, NSHAPES = SHAPE_LONG + 3 };
-
-HLI_INLINE unsigned shape_of(size_t nblocks, int is_known, int may_be_whole)
-{
-    if (nblocks > HLI_WHOLE_NBLOCKS)
-        return SHAPE_LONG + (nblocks >= 16) + (nblocks >= 32);
-    return (is_known ? (unsigned)SHAPE_KNOWN : 2 * ((unsigned)nblocks - 1)) + (unsigned)may_be_whole;
-}
-
-/* The answers so far. */
-static _Atomic uint32_t answers[HLI_NBODIES][HLI_SHORT][NSHAPES];
+_Atomic uint32_t hli_answers[HLI_NBODIES][HLI_SHORT][HLI_NSHAPES];
 
 /* The first of the groups that take the least time for nmessages (1 .. HLI_SHORT). Messages alone come last. */
-static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape)
+HLI_NOINLINE uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape)
 {
     /* A known schedule saves a KNOWN_SHARE-th of a block. A message alone takes an ALONE_SHARE-th of a block longer,
      * and HLI_BESIDE_left behind others that go side by side. */
     enum { KNOWN_SHARE = 3, ALONE_SHARE = 8 };
-    const int is_known = shape >= SHAPE_KNOWN && shape < SHAPE_LONG;
-    const int may_be_whole = shape < SHAPE_LONG && shape % 2 == 1;
-    const uint32_t nblocks = shape >= SHAPE_LONG ? 8u << (shape - SHAPE_LONG) : is_known ? 2 : shape / 2 + 1;
+    const int is_known = shape >= HLI_SHAPE_KNOWN && shape < HLI_SHAPE_LONG;
+    const int may_be_whole = shape < HLI_SHAPE_LONG && shape % 2 == 1;
+    const uint32_t nblocks = shape >= HLI_SHAPE_LONG ? 8u << (shape - HLI_SHAPE_LONG) : is_known ? 2 : shape / 2 + 1;
     const struct hli_row *const all = hli_rows;
     const unsigned tune = hli_tune_of(word);
     const hl_kernel *const alone = hli_single(word, body);
@@ -112,33 +90,19 @@ static HLI_NOINLINE uint32_t weigh(uint32_t word, hl_body body, uint32_t nmessag
     const struct hli_row *const best = first[nmessages];
     const int is_apart = alone != NULL && nmessages * (times[1] - HLI_BESIDE_left) <= times[nmessages];
     const int is_whole = best->kernel.nlanes > 1 && best->whole != NULL && may_be_whole;
-    return (word & GROUP_FROM) | (uint32_t)(best - all) << GROUP_ROW | (is_whole ? GROUP_WHOLE : 0) |
-           (is_apart ? GROUP_APART : 0);
+    const uint32_t answer = (word & HLI_GROUP_FROM) | (uint32_t)(best - all) << HLI_GROUP_ROW |
+                            (is_whole ? HLI_GROUP_WHOLE : 0) | (is_apart ? HLI_GROUP_APART : 0);
+    atomic_store_explicit(&hli_answers[body][nmessages - 1][shape], answer, memory_order_relaxed);
+    return answer;
 }
 
-struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg, size_t n, size_t nblocks, unsigned flags)
+struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n)
 {
-    /* HL_SHA1DC: each call of a kernel waits for a search of SEARCH ns, whose lanes one message or two leave empty. */
+    /* Each call of a kernel waits for a search of SEARCH ns, whose lanes one message or two leave empty. */
     enum { SEARCH = 170 };
-    const hl_body body = hli_body(alg);
-    const unsigned shape = shape_of(nblocks, (flags & HLI_IS_KNOWN) != 0, (flags & HLI_MAY_BE_WHOLE) != 0);
+    const hl_kernel *const lanes = hli_choose(word, body, n, SEARCH);
 
-    if (n > 2 && __builtin_expect(hli_finds_attacks(alg), 0)) {
-        const hl_kernel *const lanes = hli_choose(word, body, n, SEARCH);
-        return (struct hli_group){lanes, lanes->nlanes == 1 ? HLI_ONE : HLI_BLOCKS};
-    }
-    _Atomic uint32_t *const at = &answers[body][n - 1][shape];
-    uint32_t found = atomic_load_explicit(at, memory_order_relaxed);
-
-    if (__builtin_expect(((found ^ word) & GROUP_FROM) != 0, 0)) {
-        found = weigh(word, body, (uint32_t)n, shape);
-        atomic_store_explicit(at, found, memory_order_relaxed);
-    }
-    if ((flags & HLI_ARE_ALL) != 0 && (found & GROUP_APART) != 0)
-        return (struct hli_group){hli_single(word, body), HLI_ONE};
-    const hl_kernel *const kernel = &hli_rows[found >> GROUP_ROW & 0xff].kernel;
-    return (struct hli_group){kernel, kernel->nlanes == 1 ? HLI_ONE : (found & GROUP_WHOLE) != 0 ? HLI_WHOLE
-                                                                                                  : HLI_BLOCKS};
+    return (struct hli_group){lanes, lanes->nlanes == 1 ? HLI_ONE : HLI_BLOCKS};
 }
 
 int hli_plan_apart(uint32_t word, const hl_alg_info *alg, const hl_slice *messages, size_t n, size_t most)

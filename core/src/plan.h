@@ -5,6 +5,8 @@
 #ifndef HLI_PLAN_H
 #define HLI_PLAN_H
 
+#include <stdatomic.h>
+
 #include "registry.h"
 
 enum {
@@ -115,14 +117,62 @@ struct hli_group {
     enum hli_how how;
 };
 
-/* The next group of n messages (1 .. HLI_SHORT) of equally many blocks, with their padding. */
-HLI_HIDDEN struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg, size_t n, size_t nblocks,
-                                           unsigned flags);
 enum {
     HLI_MAY_BE_WHOLE = 1, /* they are for functions for whole messages */
     HLI_IS_KNOWN = 2,     /* the last block's schedule is known */
     HLI_ARE_ALL = 4       /* no other messages came before */
 };
+
+/* An answer is one word: the row of the group's kernel, flags, and the bits of the choice word from which both follow.
+ * An answer with other such bits is out of date. HLI_GROUP_WHOLE: the kernel's function for whole messages is meant.
+ * HLI_GROUP_APART: one by one, if no others came before. */
+#define HLI_GROUP_ROW   CHOICE_AVAILABLE
+#define HLI_GROUP_WHOLE (UINT32_C(1) << 19)
+#define HLI_GROUP_APART (UINT32_C(1) << 20)
+#define HLI_GROUP_FROM  (ISA_MASK | UINT32_C(7) << CHOICE_TUNE | CHOICE_KNOWN)
+
+/* Shapes of messages: 1 .. HLI_WHOLE_NBLOCKS blocks, with and without functions for whole messages; two blocks with a
+ * known schedule; and 8, 16 and 32 blocks, which stand for all greater numbers. */
+enum {
+    HLI_SHAPE_KNOWN = 2 * HLI_WHOLE_NBLOCKS,
+    HLI_SHAPE_LONG = HLI_SHAPE_KNOWN + 2,
+    HLI_NSHAPES = HLI_SHAPE_LONG + 3
+};
+
+HLI_INLINE unsigned hli_group_shape(size_t nblocks, int is_known, int may_be_whole)
+{
+    if (nblocks > HLI_WHOLE_NBLOCKS)
+        return HLI_SHAPE_LONG + (nblocks >= 16) + (nblocks >= 32);
+    return (is_known ? (unsigned)HLI_SHAPE_KNOWN : 2 * ((unsigned)nblocks - 1)) + (unsigned)may_be_whole;
+}
+
+/* The answers so far (plan.c). */
+extern _Atomic uint32_t hli_answers[HLI_NBODIES][HLI_SHORT][HLI_NSHAPES] HLI_HIDDEN;
+/* Finds and keeps an answer. */
+HLI_HIDDEN uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape);
+/* The next group of three or more messages of HL_SHA1DC. */
+HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n);
+
+/* The next group of n messages (1 .. HLI_SHORT) of equally many blocks, with their padding. Inline: two calls of a
+ * function cost 2 nodes of 64 bytes a fortieth. */
+HLI_INLINE struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg, size_t n, size_t nblocks,
+                                           unsigned flags)
+{
+    const hl_body body = hli_body(alg);
+    const unsigned shape = hli_group_shape(nblocks, (flags & HLI_IS_KNOWN) != 0, (flags & HLI_MAY_BE_WHOLE) != 0);
+
+    if (n > 2 && __builtin_expect(hli_finds_attacks(alg), 0))
+        return hli_plan_searched(word, body, n);
+    uint32_t found = atomic_load_explicit(&hli_answers[body][n - 1][shape], memory_order_relaxed);
+    if (__builtin_expect(((found ^ word) & HLI_GROUP_FROM) != 0, 0))
+        found = hli_weigh(word, body, (uint32_t)n, shape);
+    if ((flags & HLI_ARE_ALL) != 0 && (found & HLI_GROUP_APART) != 0)
+        return (struct hli_group){hli_single(word, body), HLI_ONE};
+    const hl_kernel *const kernel = &hli_rows[found >> HLI_GROUP_ROW & 0xff].kernel;
+    return (struct hli_group){kernel, kernel->nlanes == 1                 ? HLI_ONE
+                                      : (found & HLI_GROUP_WHOLE) != 0 ? HLI_WHOLE
+                                                                           : HLI_BLOCKS};
+}
 /* Whether n messages (2 .. HLI_FEW) of other numbers of blocks, at most `most`, take less time one by one than side by
  * side. Reads their lengths. */
 HLI_HIDDEN int hli_plan_apart(uint32_t word, const hl_alg_info *alg, const hl_slice *messages, size_t n, size_t most);

@@ -8,15 +8,15 @@
 #include "textflag.h"
 
 TEXT ·hli_burn_stack(SB), NOSPLIT, $0-0
-LFB34:
+LFB45:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_go_wipe_below(SB)
 	MOVD.P 16(R26), R30
 	RET
-LFE34:
+LFE45:
 
 TEXT ·hli_clear_registers(SB), NOSPLIT, $0-0
-LFB35:
+LFB46:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_clear_vectors(SB)
 	MOVD ZR, R0
@@ -39,4 +39,4 @@ LFB35:
 	MOVD ZR, R17
 	MOVD.P 16(R26), R30
 	RET
-LFE35:
+LFE46:

@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT use_kernel<>(SB), NOSPLIT, $0-0
-LFB92:
+LFB96:
 	MOVD R0, R4
 	MOVD.W R30, -48(R26)
 	MOVD 24(R0), R0
@@ -109,10 +109,10 @@ L8:
 	CMPW R8, R2
 	BHI L7
 	JMP L1
-LFE92:
+LFE96:
 
 TEXT step<>(SB), NOSPLIT, $0-0
-LFB93:
+LFB97:
 	MOVD (R0), R14
 	SUB $2048, R26, R26
 	MOVD 24(R0), R5
@@ -385,10 +385,10 @@ L53:
 	MOVZW $1, R0
 	MOVW R0, 28(R26)
 	JMP L56
-LFE93:
+LFE97:
 
 TEXT ·hli_run_chains(SB), NOSPLIT, $0-0
-LFB95:
+LFB99:
 	SUB $2176, R26, R26
 	MOVD R0, R5
 	MOVD R4, R6
@@ -664,4 +664,4 @@ L142:
 	MOVD R5, (R8)
 	MOVD R4, 128(R26)
 	JMP L88
-LFE95:
+LFE99:

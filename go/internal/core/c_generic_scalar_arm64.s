@@ -9,7 +9,7 @@
 
 TEXT ripemd160_block_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB95:
+LFB96:
 	MOVD.W R30, -48(R26)
 	MOVD $·hli_ripemd160_k+0(SB), R24
 	LDPW 4(R0), (R4, R2)
@@ -1422,11 +1422,11 @@ LFB95:
 	MOVW R4, (R0)
 	MOVD.P 48(R26), R30
 	RET
-LFE95:
+LFE96:
 
 TEXT keccak_permute_called_constprop_0<>(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB96:
+LFB97:
 	MOVD.W R30, -144(R26)
 	MOVD $·hli_keccak_rc+0(SB), R1
 	MOVD 24(R0), R23
@@ -2140,10 +2140,10 @@ L4:
 	MOVD R12, 192(R0)
 	MOVD.P 144(R26), R30
 	RET
-LFE96:
+LFE97:
 
 TEXT ·hli_keccak_blocks_scalar(SB), NOSPLIT, $0-0
-LFB58:
+LFB59:
 	MOVD.W R30, -112(R26)
 	MOVD R1, 96(R26)
 	CBZ R2, L6
@@ -2226,11 +2226,11 @@ L12:
 L18:
 	MOVD ZR, R1
 	JMP L11
-LFE58:
+LFE59:
 
 TEXT ·hli_sha1_blocks_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB60:
+LFB61:
 	MOVD.W R30, -64(R26)
 	MOVD R0, R3
 	MOVD R0, 40(R26)
@@ -3290,11 +3290,11 @@ L26:
 L24:
 	MOVD.P 64(R26), R30
 	RET
-LFE60:
+LFE61:
 
 TEXT ·hli_sha1_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB61:
+LFB62:
 	ADD $320, R1, R7
 	ADD $80, R1, R16
 	MOVD R1, R6
@@ -3510,11 +3510,11 @@ L41:
 	STPW (R10, R9), 8(R0)
 	MOVW R8, 16(R0)
 	RET
-LFE61:
+LFE62:
 
 TEXT ·hli_sha1_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB62:
+LFB63:
 	SUB $64, R26, R26
 	MOVD $·hli_sha1_k+0(SB), R7
 	MOVD R26, R5
@@ -3567,11 +3567,11 @@ L46:
 	BNE L46
 	ADD $64, R26, R26
 	RET
-LFE62:
+LFE63:
 
 TEXT ·hli_sha1dc_possible_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB63:
+LFB64:
 	MOVD.W R30, -112(R26)
 	MOVD (R0), R0
 	FLDPQ (R0), (F3, F2)
@@ -4486,11 +4486,11 @@ LFB63:
 	MOVW R0, (R1)
 	MOVD.P 112(R26), R30
 	RET
-LFE63:
+LFE64:
 
 TEXT ·hli_sha256_blocks_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB66:
+LFB67:
 	SUB $256, R26, R26
 	CBZ R2, L49
 	MOVD $·hli_sha256_k+192(SB), R11
@@ -5021,11 +5021,11 @@ L53:
 L49:
 	ADD $256, R26, R26
 	RET
-LFE66:
+LFE67:
 
 TEXT ·hli_sha256_scheduled_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB67:
+LFB68:
 	MOVD.W R30, -16(R26)
 	ADD $256, R1, R10
 	LDPW (R0), (R19, R12)
@@ -5209,11 +5209,11 @@ L63:
 	STPW (R16, R15), 16(R0)
 	STPW (R14, R13), 24(R0)
 	RET
-LFE67:
+LFE68:
 
 TEXT ·hli_sha256_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB68:
+LFB69:
 	SUB $256, R26, R26
 	ADD $64, R26, R2
 	ADD $256, R26, R3
@@ -5302,11 +5302,11 @@ L66:
 	FMOVQ F0, 240(R1)
 	ADD $256, R26, R26
 	RET
-LFE68:
+LFE69:
 
 TEXT ·hli_sha512_blocks_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB71:
+LFB72:
 	SUB $640, R26, R26
 	CBZ R2, L68
 	MOVD $·hli_sha512_k+512(SB), R13
@@ -5868,11 +5868,11 @@ L85:
 	REV R1, R1
 	MOVD R1, 120(R26)
 	JMP L71
-LFE71:
+LFE72:
 
 TEXT ·hli_sha512_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB72:
+LFB73:
 	ADD $640, R1, R9
 	LDP (R0), (R17, R11)
 	LDP 16(R0), (R10, R16)
@@ -6053,11 +6053,11 @@ L87:
 	STP (R15, R14), 32(R0)
 	STP (R13, R12), 48(R0)
 	RET
-LFE72:
+LFE73:
 
 TEXT ·hli_sha512_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB73:
+LFB74:
 	SUB $640, R26, R26
 	MOVD R26, R3
 	MOVD R3, R2
@@ -6121,11 +6121,11 @@ L91:
 	BNE L91
 	ADD $640, R26, R26
 	RET
-LFE73:
+LFE74:
 
 TEXT ·hli_md5_blocks_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB75:
+LFB76:
 	MOVD.W R30, -96(R26)
 	CBZ R2, L94
 	ADD $32, R26, R5
@@ -6377,11 +6377,11 @@ L100:
 L94:
 	MOVD.P 96(R26), R30
 	RET
-LFE75:
+LFE76:
 
 TEXT ·hli_md5_scheduled_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB76:
+LFB77:
 	ADD $64, R1, R12
 	MOVD R1, R5
 	LDPW (R0), (R11, R10)
@@ -6531,11 +6531,11 @@ L112:
 	STPW (R11, R10), (R0)
 	STPW (R9, R8), 8(R0)
 	RET
-LFE76:
+LFE77:
 
 TEXT ·hli_md5_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB77:
+LFB78:
 	SUB $64, R26, R26
 	MOVD $LC0<>+0(SB), R2
 	FMOVQ (R2), F8
@@ -6597,10 +6597,10 @@ L118:
 	BNE L118
 	ADD $64, R26, R26
 	RET
-LFE77:
+LFE78:
 
 TEXT ·hli_ripemd160_blocks_scalar(SB), NOSPLIT, $0-0
-LFB92:
+LFB93:
 	MOVD.W R30, -112(R26)
 	CBZ R2, L150
 	MOVD (R1), R3
@@ -6633,10 +6633,10 @@ L152:
 L150:
 	MOVD.P 112(R26), R30
 	RET
-LFE92:
+LFE93:
 
 TEXT ·hli_ripemd160_scheduled_scalar(SB), NOSPLIT, $0-0
-LFB93:
+LFB94:
 	MOVD.W R30, -80(R26)
 	ADD $16, R26, R2
 	MOVD R1, R3
@@ -6648,11 +6648,11 @@ LFB93:
 	CALL ripemd160_block_constprop_0<>(SB)
 	MOVD.P 80(R26), R30
 	RET
-LFE93:
+LFE94:
 
 TEXT ·hli_ripemd160_schedule_scalar(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB94:
+LFB95:
 	SUB $64, R26, R26
 	MOVD R26, R7
 	MOVD $·hli_ripemd160_k+0(SB), R8
@@ -6683,7 +6683,7 @@ L157:
 	BNE L157
 	ADD $64, R26, R26
 	RET
-LFE94:
+LFE95:
 
 DATA LC0<>+0(SB)/8, $0x100000000
 DATA LC0<>+8(SB)/8, $0x300000002

@@ -18,7 +18,8 @@ import (
 
 // Restrict makes the process measure as on a lesser CPU: the environment's WITHOUT has the parts of the names of
 // instruction sets, with commas between them, that the core does without. The standard library does without them by
-// GODEBUG=cpu.sha=off and so on; it has no code for AVX-512.
+// GODEBUG=cpu.sha=off and so on (Go 1.26; golang.org/x/sys/cpu, in a program that has it, says that it knows no "sha");
+// it has no code for AVX-512.
 func Restrict() error {
 	without := strings.FieldsFunc(os.Getenv("WITHOUT"), func(r rune) bool { return r == ',' })
 	if len(without) == 0 {

@@ -6,7 +6,8 @@
  * costs of registry.def, and Go repeats it until all is done. Messages that take longer than that are streams in the
  * meantime: slots. text.py compiles this file beside a copy of the core.
  */
-#include "../core/src/plan.c" /* both use the table of kernels, which a file here has for itself */
+#include "../core/src/few.c" /* all use the table of kernels, which a file here has for itself */
+#include "../core/src/plan.c"
 #include "../core/src/registry.c"
 
 #include "../core/src/hmac.h"
@@ -458,8 +459,8 @@ uint64_t hli_go(struct call *c, struct slots *slots)
         c->count = (uint64_t)hl_isas_allowed() << 32 | (hl_isas_available() & sets_of_kernels() & ~NO_CHOICE);
         return 0;
     case OP_RESTRICT: /* also after kernels became known, without which plans have been made */
-        for (size_t i = 0; i < sizeof answers / sizeof answers[0][0][0]; i++)
-            atomic_store_explicit(&answers[0][0][i], 0, memory_order_relaxed);
+        for (size_t i = 0; i < sizeof hli_answers / sizeof hli_answers[0][0][0]; i++)
+            atomic_store_explicit(&hli_answers[0][0][i], 0, memory_order_relaxed);
         c->status = hl_restrict((hl_isas)(c->count == 0 ? 0 : c->count | ALWAYS));
         return 0;
     case OP_COSTS: set_costs(c); return 0;
