@@ -86,7 +86,7 @@ TABLES = (KERNELS, DETECTORS)
 def leave_out(arch, path):
     """Leaves rows out of the registry.def at this path, with the chains of their kernels, and changes others."""
     with open(path) as file:
-        lines = file.read().split("\n")
+        lines = re.sub(r",\n {8}", ", ", file.read()).split("\n")  # a row a line
     for pattern in LEFT_OUT[arch]:
         rows = [line for line in lines if re.match(pattern, line)]
         if not rows or not all(re.search(r"\)( /\*.*\*/)?$", row) for row in rows):
