@@ -115,7 +115,8 @@ crate-sha256-alone | more all | crate-without-std | \
 crates-without-features | all | crate-without-std | \
     cargo clippy --quiet --package hashloom-files --package hashloom-list --package hashloom-stores \
     --package hashloom-manifest --no-default-features --locked -- -D warnings
-    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/* rust/hashloom-stores/*
+    rust/hashloom-files/* rust/hashloom-list/* rust/hashloom-manifest/* rust/hashloom-signature/* \
+    rust/hashloom-state/* rust/hashloom-stores/*
 fuse-format | check more all | | cargo fmt --manifest-path test/fuse/Cargo.toml --check
     test/fuse/*.rs
 fuse-lint | check all | crate-without-std crates-without-features | cargo clippy {fuse} --all-targets -- -D warnings

@@ -18,7 +18,7 @@ tests() { # FILE
     hashloom/src/hash.rs) echo many ;;
     hashloom/src/hasher.rs | hashloom/src/many.rs) echo many streams ;;
     hashloom-files/src/read/stamp.rs) echo files ;;
-    hashloom-files/src/state.rs) echo state ;;
+    hashloom-state/src/state.rs) echo state ;;
     hashloom-torrent/src/bencode/*.rs) echo bencode metainfo ;;
     hashloom-torrent/src/bitfield.rs) echo verify ;;
     hashloom-clients/src/checkpoint.rs) echo checkpoint changes ;;
@@ -32,7 +32,7 @@ tests() { # FILE
     esac
 }
 all="hashloom/src/hmac.rs hashloom/src/hash.rs hashloom/src/hasher.rs hashloom/src/many.rs
-     hashloom-files/src/read/stamp.rs hashloom-files/src/state.rs
+     hashloom-files/src/read/stamp.rs hashloom-state/src/state.rs
      hashloom-torrent/src/bencode/mod.rs hashloom-torrent/src/bencode/item.rs hashloom-torrent/src/bitfield.rs
      hashloom-torrent/src/parse/layers.rs hashloom-clients/src/checkpoint.rs
      hashloom-torrent/src/verify/locate.rs hashloom-torrent/src/verify/report.rs

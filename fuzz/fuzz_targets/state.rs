@@ -15,9 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
-use hashloom_files::Tie;
-use hashloom_files::state::State;
 use hashloom_clients::Checkpoint;
+use hashloom_state::{State, Tie};
 use hashloom_torrent::{PieceState, Torrent};
 use libfuzzer_sys::fuzz_target;
 use maker::{Version, content, noise};

@@ -5,9 +5,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hashloom_files::Tie;
-use hashloom_files::state::State;
 use hashloom_files::text::Hex;
+use hashloom_state::{State, Tie};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hashloom_files::pieces::files::{Cache, Files};
-use hashloom_files::read::evidence::{Folder, TICK};
+use hashloom_files::read::evidence::TICK;
 use hashloom_files::run::{lock, unlocked};
-use hashloom_files::state::State;
-use hashloom_files::{Doubt, Noted, Tie};
+use hashloom_files::{Doubt, Noted};
+use hashloom_state::{Folder, State, Tie};
 use hashloom_torrent::inside::locate;
 use hashloom_torrent::{Bitfield, File, Location, PieceState, Torrent, Verdicts};
 
@@ -26,8 +26,8 @@ const WAIT: Duration = Duration::from_secs(1);
 ///
 /// ```
 /// use hashloom_files::run::Options;
-/// use hashloom_files::state::State;
 /// use hashloom_clients::Checkpoint;
+/// use hashloom_state::State;
 /// use hashloom_torrent::{Bitfield, Check, Torrent, verify_pieces};
 ///
 /// let folder = tempfile::tempdir()?;

@@ -6,7 +6,6 @@
 //! | files, readers and memory, each one message | [`hash_files`], [`hash_steps`] |
 //! | threads, progress, cancelling, limits of all calls | [`run`] |
 //! | a folder | [`walk`] |
-//! | what earlier runs have found out | [`state`] |
 //! | any value as JSON that cannot steer a terminal | `json`, a feature |
 //!
 //! The crates `hashloom-torrent`, `hashloom-tree`, `hashloom-list` and `hashloom-work` stand on this one. What they
@@ -38,7 +37,5 @@ pub mod merkle;
 pub mod pieces;
 
 mod files;
-
-pub mod state;
 
 pub use files::*;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use place::{Identity, Same, folder, stamp_of_stdout};
 use place::{Place, is_special};
-pub use state::{OwnFile, Progress};
+pub use state::OwnFile;
 use temporary::Temporary;
 pub use temporary::exit;
 use temporary::lock_is_had;

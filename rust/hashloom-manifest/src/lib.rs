@@ -75,7 +75,7 @@ mod writer;
 pub use compare::{Comparison, Counts, Difference, Status};
 pub use error::{Error, Problem};
 pub use reader::Reader;
-pub use scan::{Found, Scan, ScanError, Scanned};
+pub use scan::{Evidence, Found, Scan, ScanError, Scanned};
 pub use writer::Writer;
 
 /// The longest line that is read, in bytes.

@@ -14,12 +14,11 @@ use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hash};
 use hashloom_files::paths::{self, by_components, to_bytes};
-use hashloom_files::read::evidence::Folder;
 use hashloom_files::run::{Cancel, Options, lock};
-use hashloom_files::state::State;
 use hashloom_files::text::reason;
 use hashloom_files::walk::{self, Entries, Filter, Walk, WalkError};
-use hashloom_files::{Doubt, Event, Evidence, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
+use hashloom_files::{Doubt, Event, FileError, Hashed, Method, Noted, Request, Stamp, Step, hash_steps};
+use hashloom_state::{Folder, State};
 
 use crate::{Entry, Error, Kind, Reader, Reason};
 
@@ -28,7 +27,7 @@ use crate::{Entry, Error, Kind, Reader, Reason};
 /// ```
 /// use hashloom::Algorithm;
 /// use hashloom_files::run::Options;
-/// use hashloom_manifest::{Found, Reader, Scan, Scanned, Writer};
+/// use hashloom_manifest::{Evidence, Found, Reader, Scan, Scanned, Writer};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let folder = folder.path();
@@ -43,7 +42,10 @@ use crate::{Entry, Error, Kind, Reader, Reason};
 /// // Later: an unchanged file is not read again.
 /// let old = Reader::new(&manifest[..])?;
 /// let mut writer = Writer::new(Vec::new(), &algorithms)?;
-/// let scanned = Scan::new(folder).update(old).run(&Options::new(), |found| writer.write(&found.entry))?;
+/// let scanned = Scan::new(folder).update(old).run(&Options::new(), |found| {
+///     assert_eq!(found.evidence, Evidence::Old);
+///     writer.write(&found.entry)
+/// })?;
 /// assert_eq!((scanned.nread, scanned.nold), (0, 1));
 /// assert_eq!(writer.finish()?, manifest);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -180,6 +182,20 @@ pub struct Scanned {
     pub left_out: Vec<Vec<u8>>,
     /// Whether the scan was cancelled: some entries are missing then, all of them after the last one found.
     pub cancelled: bool,
+}
+
+/// Where a result comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Evidence {
+    /// The file was read in this run.
+    Read,
+    /// An earlier run read the file, as the [state](State) of that run says, and no change since can have escaped: the
+    /// two [ties](hashloom_state::Tie) hold.
+    State,
+    /// An old manifest has the digests for a file of this path, length and modification time. A program can change a
+    /// file and keep all three.
+    Old,
 }
 
 /// An entry of the folder.

@@ -280,7 +280,7 @@ mod resume {
         let folder = outer.path();
         make(folder, Version::Hybrid, "one");
         fs::write(folder.join("m"), "").unwrap();
-        drop(hashloom_files::state::State::at(&folder.join("other"), "digests of files: sha256").unwrap());
+        drop(hashloom_state::State::at(&folder.join("other"), "digests of files: sha256").unwrap());
         for (bytes, message) in [
             (&b"my diary\n"[..], "expected a state that begins with \"hashloom state 1\""),
             (b"", "the file is empty"),

@@ -11,8 +11,8 @@ use std::process::{Command, Output, Stdio};
 use crate::common::{Ran, make_fifo, names, run, status, stderr, stdout};
 use crate::maker::{Version, content, noise};
 use hashloom_files::Doubt;
-use hashloom_files::state::State;
 use hashloom_manifest::Scan;
+use hashloom_state::State;
 use hashloom_torrent::{PieceState, Torrent};
 
 const NOBODY: u32 = 65534;

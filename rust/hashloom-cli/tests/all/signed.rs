@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::common::{Ran, hashloom, mode, sha256, status, stderr, stdout};
 use hashloom_files::run::Options;
-use hashloom_files::state::State;
 use hashloom_manifest::Scan;
+use hashloom_state::State;
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/minisign")

@@ -284,8 +284,8 @@ pub fn is_trusted(folder: &Path) -> bool {
 /// Returns why results for files in this folder cannot be trusted in a later run, if so. Then the test that asks is
 /// left out, or fails if HASHLOOM_REQUIRE is set.
 pub fn doubt_of(folder: &Path) -> Option<hashloom_files::Doubt> {
-    use hashloom_files::read::evidence::Folder;
     use hashloom_files::{Doubt, Noted};
+    use hashloom_state::Folder;
     let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let noted = Noted::of(file.path()).unwrap();
     // A container, or a chroot without /sys, may not tell the device.
@@ -299,7 +299,7 @@ pub fn doubt_of(folder: &Path) -> Option<hashloom_files::Doubt> {
 
 /// Opens the progress of checks of torrents that is kept in a file.
 pub fn checkpoint(path: &Path) -> hashloom_clients::Checkpoint {
-    use {hashloom_clients::Checkpoint, hashloom_files::state::State};
+    use {hashloom_clients::Checkpoint, hashloom_state::State};
     // A process that another test is starting has this one's files, and the lock, until it runs its program.
     let began = std::time::Instant::now();
     loop {

@@ -14,12 +14,13 @@ use hashloom_files::run::{InOrder, Meter};
 use hashloom_frame::doubts;
 use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use hashloom_frame::interrupt;
-use hashloom_frame::output::{Progress, Same};
+use hashloom_frame::output::Same;
 use hashloom_frame::progress::Bar;
 use hashloom_frame::text::{display, reason};
 use hashloom_frame::units::plural;
 use hashloom_frame::work::{Checking, tell_origin};
 use hashloom_frame::{output, style};
+use hashloom_state::Progress;
 use hashloom_torrent::{Check, FileState, Location, PieceState, Report, Torrent, Verdicts, verify_pieces};
 
 use super::resume_files::{Claim, Clients, Plan, RESULT_STANDS, Targets, Written};

@@ -13,7 +13,7 @@ use crate::heard::heard;
 use crate::maker::{VERSIONS, Version, noise};
 use hashloom_clients::Checkpoint;
 use hashloom_files::run::{Cancel, Options, Progress};
-use hashloom_files::state::State;
+use hashloom_state::State;
 use hashloom_torrent::{Check, FileState, PieceState, Report, Torrent, verify, verify_pieces};
 
 const PIECE: usize = 16 << 10;

@@ -8,10 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use hashloom_clients::Checkpoint;
-use hashloom_files::read::evidence::Folder;
 use hashloom_files::run::Options;
-use hashloom_files::state::State;
 use hashloom_files::{Doubt, Noted};
+use hashloom_state::{Folder, State};
 use hashloom_torrent::{Bitfield, Check, PieceState, Torrent, verify_pieces};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 

@@ -10,7 +10,7 @@ mod watched;
 
 use crate::run::Options;
 
-pub use crate::read::evidence::{Doubt, Evidence, NoTie, Noted, Tie};
+pub use crate::read::evidence::{Doubt, Noted};
 pub use crate::read::stamp::Stamp;
 pub use request::{FileError, Hashed, Method, Request, Summary};
 pub use source::{Source, read_from, stdin};

@@ -9,4 +9,3 @@ mod heard;
 mod skipped;
 
 mod files;
-mod state;

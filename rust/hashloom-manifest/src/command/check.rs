@@ -9,16 +9,16 @@ use std::time::Instant;
 use clap::Args;
 use hashloom::Algorithm;
 use hashloom_files::paths::{to_bytes, to_path};
-use hashloom_files::state::State;
 use hashloom_frame::doubts;
 use hashloom_frame::exit::{EXIT_ERROR, EXIT_INCOMPLETE, EXIT_INTERRUPTED};
 use hashloom_frame::input::{Kept, check_folder};
-use hashloom_frame::output::{self, Progress, Same};
+use hashloom_frame::output::{self, Same};
 use hashloom_frame::progress::Bar;
 use hashloom_frame::style;
 use hashloom_frame::text::{display, failed, name};
 use hashloom_frame::work::{Checking, tell_origin};
 use hashloom_signature::command::{self as signature, Trusted};
+use hashloom_state::{Progress, State};
 
 use super::report::{Covered, Done, Format, Printer, STATES, SignedBy};
 use super::{Opened, again, open, places_below, scan};

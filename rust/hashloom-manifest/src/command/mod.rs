@@ -18,10 +18,11 @@ use hashloom_files::run::{HeldBack, Meter, Options};
 use hashloom_frame::exit::STATUSES;
 use hashloom_frame::input::{Input, Kept};
 use hashloom_frame::interrupt;
-use hashloom_frame::output::{Progress, folder};
+use hashloom_frame::output::folder;
 use hashloom_frame::progress::Bar;
 use hashloom_frame::text::{display, failed, name, reason};
 use hashloom_signature::command::{Signed, Trusted};
+use hashloom_state::Progress;
 
 use crate::{Entry, Found, Kind, Reader, Scan, ScanError, Scanned, Totals};
 

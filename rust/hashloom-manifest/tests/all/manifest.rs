@@ -8,14 +8,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use hashloom::{Algorithm, hash};
-use hashloom_files::read::evidence::Folder;
 use hashloom_files::run::{Cancel, Options};
-use hashloom_files::state::State;
-use hashloom_files::{Doubt, Evidence, Noted, Tie};
+use hashloom_files::{Doubt, Noted};
 use hashloom_manifest::{
-    Comparison, Counts, Difference, Entry, Error, Found, Kind, LINE_MAX_NBYTES, Reader, Reason, Scan, ScanError,
-    Status, Writer,
+    Comparison, Counts, Difference, Entry, Error, Evidence, Found, Kind, LINE_MAX_NBYTES, Reader, Reason, Scan,
+    ScanError, Status, Writer,
 };
+use hashloom_state::{Folder, State, Tie};
 
 const SHA1: &[Algorithm] = &[Algorithm::Sha1];
 const HEADER: &str = r#"{"format":"hashloom manifest","version":1,"algorithms":["sha1"]}"#;

@@ -18,8 +18,7 @@
 //! said is found out again.
 //!
 //! ```
-//! use hashloom_files::Tie;
-//! use hashloom_files::state::State;
+//! use hashloom_state::{State, Tie};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("state");
@@ -48,8 +47,9 @@ use std::time::{Duration, Instant};
 
 use hashloom::{Algorithm, HmacKey};
 
-use crate::files::Tie;
-use crate::text::{Hex, quoted};
+use hashloom_files::text::{Hex, quoted};
+
+use crate::Tie;
 
 const BEGINNING: &str = "hashloom state 1 ";
 

@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use hashloom_files::state::State;
-use hashloom_files::{Doubt, Tie};
+use hashloom_files::Doubt;
+use hashloom_state::{State, Tie};
 
 const SUBJECT: &str = "things";
 
