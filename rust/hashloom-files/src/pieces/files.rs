@@ -309,14 +309,9 @@ impl<'a> Files<'a> {
         if let Place::Open(file, nbytes) = &self.place {
             return Ok((file.try_clone()?, *nbytes));
         }
-        let mut open = || match &self.place {
-            Place::Folder(root) => match (self.path_of)(index) {
-                path if path.is_absolute() => open_regular(&path),
-                path => root.open_file(&path, number, last),
-            },
-            Place::File(path) => open_regular(path),
-            Place::Listed => open_regular(&(self.path_of)(index)),
-            Place::Open(..) => Err(OpenError::Missing),
+        let mut open = || match self.locate(index) {
+            (Some(root), path) => root.open_file(&path, number, last),
+            (None, path) => open_regular(&path),
         };
         let Opened { file, stamp } = match open() {
             // Something else in this process uses most of its file descriptors: make do with few.
@@ -334,15 +329,24 @@ impl<'a> Files<'a> {
         Ok((file, stamp.nbytes))
     }
 
-    fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
+    /// The path of a file, and the folder that it is opened below, if there is one.
+    fn locate(&self, index: usize) -> (Option<&Root>, PathBuf) {
         match &self.place {
-            Place::Folder(root) => match (self.path_of)(index) {
-                path if path.is_absolute() => stamp_at(&path),
-                path => root.stamp(&path, last),
-            },
-            Place::File(path) => stamp_at(path),
-            Place::Listed => stamp_at(&(self.path_of)(index)),
-            Place::Open(..) => Err(io::ErrorKind::Unsupported.into()),
+            Place::Folder(root) => {
+                let path = (self.path_of)(index);
+                (Some(&**root).filter(|_| path.is_relative()), path)
+            }
+            Place::File(path) => (None, path.clone()),
+            Place::Listed => (None, (self.path_of)(index)),
+            Place::Open(..) => (None, PathBuf::new()),
+        }
+    }
+
+    fn stamp(&self, index: usize, last: &mut LastFolder) -> io::Result<Stamp> {
+        match self.locate(index) {
+            _ if matches!(self.place, Place::Open(..)) => Err(io::ErrorKind::Unsupported.into()),
+            (Some(root), path) => root.stamp(&path, last),
+            (None, path) => stamp_at(&path),
         }
     }
 
@@ -428,12 +432,8 @@ impl<'a> Files<'a> {
 
     /// The path of a file, for messages.
     pub fn path(&self, index: usize) -> PathBuf {
-        match &self.place {
-            Place::Folder(root) => root.path().join((self.path_of)(index)),
-            Place::File(path) => path.clone(),
-            Place::Listed => (self.path_of)(index),
-            Place::Open(..) => PathBuf::new(),
-        }
+        let (root, path) = self.locate(index);
+        root.map_or_else(|| path.clone(), |root| root.path().join(&path))
     }
 
     /// Records that a file could not be read. Other parts of the file are still tried: often one sector is bad.
