@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
+use crate::read::open::read_at_once;
 use crate::read::stamp::{Stamp, Verdict};
 
 /// A file that is read from beginning to end. The read that finds the end fails if somebody has written to the file
@@ -74,12 +75,7 @@ impl Watched {
     /// # Errors
     /// If the file has no places, as a pipe, cannot be read, or has changed.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        #[cfg(unix)]
-        let nbytes = std::os::unix::fs::FileExt::read_at(&self.file, into, offset)?;
-        #[cfg(windows)]
-        let nbytes = std::os::windows::fs::FileExt::seek_read(&self.file, into, offset)?;
-        #[cfg(not(any(unix, windows)))]
-        let nbytes: usize = Err(io::Error::from(io::ErrorKind::Unsupported))?;
+        let nbytes = read_at_once(&self.file, into, offset)?;
         if nbytes == 0 && !into.is_empty() {
             self.judge(offset)?;
         }

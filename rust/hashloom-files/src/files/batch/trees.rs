@@ -7,9 +7,8 @@
 //! the lane's hasher. The end of the file, after the last subtree, is read as that of any file. A subtree that cannot
 //! be read whole ends the sharing: the lane goes on from there, and finds out why.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::iter;
 use std::sync::{Arc, Mutex};
 
 use hashloom::{Algorithm, Hasher};
@@ -19,8 +18,8 @@ use crate::files::request::Method;
 use crate::lanes::Form;
 use crate::read::ahead::{LANE_NBYTES, read_ahead};
 use crate::read::buffer::zeros;
-use crate::read::open::read_at_once;
-use crate::run::lock;
+use crate::read::open::read_exact_at;
+use crate::run::{InOrder, lock};
 
 /// Bytes in a subtree: they stay in the second-level cache between the read and the hash.
 pub(crate) const SUBTREE_NBYTES: u64 = 256 << 10;
@@ -43,9 +42,8 @@ struct State {
     end: u64,
     /// Number of subtrees that threads hash now.
     nunderway: usize,
-    /// Number of values that the lane has, and those that wait for an earlier one.
-    ntaken: u64,
-    waiting: BTreeMap<u64, Value>,
+    /// The values that the lane does not have yet.
+    values: InOrder<Value>,
 }
 
 impl Tree {
@@ -56,7 +54,7 @@ impl Tree {
         }
         // A message does not end with a subtree.
         let end = nbytes.saturating_sub(1) / SUBTREE_NBYTES;
-        let state = State { next: 0, end, nunderway: 0, ntaken: 0, waiting: BTreeMap::new() };
+        let state = State { next: 0, end, nunderway: 0, values: InOrder::new() };
         Some(Arc::new(Tree { file: file.clone(), hasher: method.hasher(), state: Mutex::new(state) }))
     }
 
@@ -66,27 +64,14 @@ impl Tree {
             let asked = if offset == 0 { SUBTREE_NBYTES } else { offset + LANE_NBYTES };
             read_ahead(&self.file, asked..offset + 2 * LANE_NBYTES);
         }
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match read_at_once(&self.file, &mut buffer[filled..], offset + filled as u64) {
-                Ok(0) => return None,
-                Ok(nbytes) => filled += nbytes,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return None,
-            }
-        }
+        read_exact_at(&self.file, buffer, offset).ok()?;
         Some(self.hasher.blake3_subtree(offset, buffer))
     }
 
     /// The values that follow those taken before; `None` if there will be no more.
     pub(super) fn take(&self) -> Option<Vec<Value>> {
         let mut state = lock(&self.state);
-        let mut values = Vec::new();
-        let State { ntaken, waiting, .. } = &mut *state;
-        while let Some(value) = waiting.remove(ntaken) {
-            values.push(value);
-            *ntaken += 1;
-        }
+        let values: Vec<Value> = iter::from_fn(|| state.values.take()).collect();
         let is_over = state.next >= state.end && state.nunderway == 0;
         (!is_over || !values.is_empty()).then_some(values)
     }
@@ -113,7 +98,7 @@ impl Shared for Tree {
         let mut state = lock(&self.state);
         state.nunderway -= 1;
         match value {
-            Some(value) => _ = state.waiting.insert(number, value),
+            Some(value) => state.values.put(number, value),
             None => state.end = state.end.min(number),
         }
         Help::Done
