@@ -16,9 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::read::stamp::Stamp;
-#[cfg(unix)]
-use crate::read::stamp::{Follow, look};
+use crate::read::stamp::{Stamp, look_at};
 
 /// A folder that files are opened below.
 #[derive(Debug)]
@@ -142,12 +140,7 @@ impl Root {
 
 /// The stamp of the file at a path, links followed.
 pub(crate) fn stamp_at(path: &Path) -> io::Result<Stamp> {
-    #[cfg(unix)]
-    return Ok(look(rustix::fs::CWD, path, Follow::Links)?.1);
-    #[cfg(windows)]
-    return Ok(crate::read::windows::look_at(path, true)?.1);
-    #[cfg(not(any(unix, windows)))]
-    return Ok(Stamp::of(&std::fs::metadata(path)?));
+    Ok(look_at(path, true)?.1)
 }
 
 /// Opens a file that the caller has named, wherever it is.
@@ -177,7 +170,8 @@ mod unix {
     use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat};
     use rustix::io::Errno;
 
-    use super::{Follow, LastFolder, OpenError, Opened, Root, Stamp, look};
+    use super::{LastFolder, OpenError, Opened, Root, Stamp};
+    use crate::read::stamp::{Follow, look};
 
     /// Flags to open a folder that is searched but not listed.
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -5,8 +5,6 @@
 //! The holes of a sparse or freshly preallocated file read as zeros. Knowing them without reading is the difference
 //! between milliseconds and minutes for a download that has just begun.
 
-use std::fs::File;
-
 /// A stretch of a file that is all data or all hole. If the system does not tell holes, everything is data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
@@ -38,11 +36,14 @@ mod os {
     /// Shorter files are always read: one call to look for holes costs as much as reading 16 KiB.
     const WORTH_LOOKING_NBYTES: u64 = 64 << 10;
 
+    /// Whether looking for holes piece by piece is worth it for a file of `nbytes` bytes. The answer may be no for a
+    /// file with holes.
     pub(crate) fn has_holes(file: &File, nbytes: u64) -> bool {
         // Preallocated files count as fully allocated in st_blocks: only a seek tells.
         nbytes >= WORTH_LOOKING_NBYTES && seek(file, SeekFrom::Hole(0)).is_ok_and(|hole| hole < nbytes)
     }
 
+    /// The stretch that begins at `offset`.
     pub(crate) fn stretch_at(file: &File, offset: u64) -> Stretch {
         match seek(file, SeekFrom::Data(offset)) {
             Ok(data) if data > offset => Stretch { start: offset, end: data, hole: true },
@@ -78,16 +79,7 @@ mod os {
     }
 }
 
-/// Whether looking for holes piece by piece is worth it for a file of `nbytes` bytes. The answer may be no for a file
-/// with holes.
-pub(crate) fn has_holes(file: &File, nbytes: u64) -> bool {
-    os::has_holes(file, nbytes)
-}
-
-/// The stretch that begins at `offset`.
-pub(crate) fn stretch_at(file: &File, offset: u64) -> Stretch {
-    os::stretch_at(file, offset)
-}
+pub(crate) use os::{has_holes, stretch_at};
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

@@ -114,23 +114,12 @@ impl Stamp {
     /// # Errors
     /// If the file is missing, or the system does not tell.
     pub fn at(path: &Path) -> io::Result<Option<Stamp>> {
-        Stamp::of_path(path, true)
+        look_at(path, true).map(|(is_file, stamp)| is_file.then_some(stamp))
     }
 
     /// The stamp of the file at a path, of a link itself; `None` if it is not a regular file.
     pub fn of_entry(path: &Path) -> io::Result<Option<Stamp>> {
-        Stamp::of_path(path, false)
-    }
-
-    fn of_path(path: &Path, follow: bool) -> io::Result<Option<Stamp>> {
-        #[cfg(unix)]
-        let (is_file, stamp) = look(rustix::fs::CWD, path, if follow { Follow::Links } else { Follow::Nothing })?;
-        #[cfg(windows)]
-        let (is_file, stamp) = windows::look_at(path, follow)?;
-        #[cfg(not(any(unix, windows)))]
-        let (is_file, stamp) = if follow { path.metadata() } else { path.symlink_metadata() }
-            .map(|metadata| (metadata.is_file(), Stamp::of(&metadata)))?;
-        Ok(is_file.then_some(stamp))
+        look_at(path, false).map(|(is_file, stamp)| is_file.then_some(stamp))
     }
 
     /// The stamp of anything at a path, whose metadata is known. Windows is asked for what that lacks.
@@ -246,6 +235,17 @@ pub(crate) fn is_made_while_read(file: &File) -> bool {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn is_made_while_read(_file: &File) -> bool {
     false
+}
+
+/// Whether the file at a path is a regular one, and its stamp; unless `follow`, those of a link itself.
+pub(crate) fn look_at(path: &Path, follow: bool) -> io::Result<(bool, Stamp)> {
+    #[cfg(unix)]
+    return look(rustix::fs::CWD, path, if follow { Follow::Links } else { Follow::Nothing });
+    #[cfg(windows)]
+    return windows::look_at(path, follow);
+    #[cfg(not(any(unix, windows)))]
+    return if follow { path.metadata() } else { path.symlink_metadata() }
+        .map(|metadata| (metadata.is_file(), Stamp::of(&metadata)));
 }
 
 /// The file that a look is for.
