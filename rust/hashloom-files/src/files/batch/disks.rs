@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use super::Lane;
 use super::links::Links;
-use super::whole::Fetch;
+use super::whole::Input;
 use crate::files::request::Request;
 use crate::lanes::{ALL, Fetched, Part, Tasks, read_part};
 use crate::read::ahead::read_ahead;
@@ -357,18 +357,17 @@ impl Disks {
         let buffer = Arc::new(buffer);
         for (Opened { mut lane, file, stamp, fetched, .. }, (range, start)) in opened.into_iter().zip(places) {
             let part = start.map(|start| Part::new(range, start, &buffer));
-            let fetch = match (fetched, part) {
+            match (fetched, part) {
                 (Some(fetched), part) => {
                     part.into_iter().for_each(|part| fetched.add(part, 0));
-                    Fetch::Long(fetched)
+                    lane.message.fetched = Some(fetched);
                 }
-                (None, Some(part)) => Fetch::Whole(part, stamp.judge(&file, stamp.nbytes)),
+                (None, Some(part)) => lane.message.input = Input::Read(part, stamp.judge(&file, stamp.nbytes)),
                 (None, None) => {
                     self.leave_to_threads(lane);
                     continue;
                 }
-            };
-            lane.message.fetch(fetch);
+            }
             lock(&self.fetched).push_back(lane);
         }
     }

@@ -41,7 +41,7 @@ pub(super) struct Whole {
     request: Request,
     /// Number of times that the message was begun.
     nreadings: u8,
-    input: Input,
+    pub(super) input: Input,
     /// Whether the source is not a regular file, so that reading it may wait for somebody.
     is_stream: bool,
     /// For a file that is read from its disk alone.
@@ -50,8 +50,8 @@ pub(super) struct Whole {
     before: Option<Noted>,
     /// End of the bytes that the disk was asked for ahead.
     asked: u64,
-    /// For a long file that readers read.
-    fetched: Option<Arc<Fetched>>,
+    /// For a long file that readers read: parts that come one after the other.
+    pub(super) fetched: Option<Arc<Fetched>>,
     /// For a long file whose subtrees other threads hash too, until the last.
     tree: Option<Arc<Tree>>,
     /// For a long file of whose digests other threads hash some, until the last part: once only, as the lane goes on
@@ -62,15 +62,7 @@ pub(super) struct Whole {
     lead: Option<Box<Lead>>,
 }
 
-/// The bytes that readers have for a lane.
-pub(super) enum Fetch {
-    /// All bytes, and the verdict on them.
-    Whole(Part, Verdict),
-    /// Parts that come one after the other.
-    Long(Arc<Fetched>),
-}
-
-enum Input {
+pub(super) enum Input {
     Nothing,
     File(Arc<File>),
     /// All bytes of a file, and the verdict on them.
@@ -337,14 +329,6 @@ impl Whole {
     /// The open file and its stamp, if it is a regular file with some content.
     pub(super) fn regular_file(&self) -> Option<(Arc<File>, Stamp)> {
         Some((self.file()?.clone(), self.stamp().filter(|stamp| stamp.nbytes > 0)?))
-    }
-
-    /// Readers have read all of the file, which is closed, or read on in it.
-    pub(super) fn fetch(&mut self, fetch: Fetch) {
-        match fetch {
-            Fetch::Whole(part, verdict) => self.input = Input::Read(part, verdict),
-            Fetch::Long(fetched) => self.fetched = Some(fetched),
-        }
     }
 
     fn open(&mut self, options: &Options) -> Result<(), FileError> {
