@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use super::Part;
 use crate::read::direct::Direct;
@@ -45,11 +45,6 @@ impl Fetched {
         Fetched { end: AtomicU64::new(end), count: AtomicUsize::new(0), state: Mutex::default() }
     }
 
-    /// A panic elsewhere leaves nothing half-done in the data behind this lock.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     /// Lanes may read up to here.
     pub(crate) fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
@@ -62,12 +57,12 @@ impl Fetched {
 
     /// The number of this round. A reader asks for it before it opens a file.
     pub(crate) fn round(&self) -> u64 {
-        self.lock().round
+        lock(&self.state).round
     }
 
     /// Adds a part that was read in a round. A part of an earlier round is dropped: its file may have changed since.
     pub(crate) fn add(&self, part: Part, round: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let nearly = state.early.iter().map(|early| overlap(early, part.range())).sum();
         let nleft = (part.range().end - part.range().start).saturating_sub(nearly);
         if state.round == round && nleft > 0 {
@@ -82,7 +77,7 @@ impl Fetched {
         if self.count.load(Ordering::Acquire) == 0 {
             return Err(range.end);
         }
-        let State { parts, .. } = &*self.lock();
+        let State { parts, .. } = &*lock(&self.state);
         match parts.range(..=range.start).next_back() {
             Some((_, it)) if it.part.range().contains(&range.start) => Ok(it.part.clone()),
             _ => Err(parts.range(range.start..range.end).next().map_or(range.end, |(&start, _)| start)),
@@ -96,7 +91,7 @@ impl Fetched {
             return;
         }
         let mut freed = Vec::new();
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         for (&start, waiting) in state.parts.range_mut(..range.end).rev() {
             if waiting.part.range().end <= range.start {
                 break;
@@ -117,12 +112,12 @@ impl Fetched {
 
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().parts.is_empty()
+        lock(&self.state).parts.is_empty()
     }
 
     /// Frees all parts, and those that are still being read.
     pub(crate) fn clear(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let before = std::mem::take(&mut *state);
         state.round = before.round + 1;
         self.count.store(0, Ordering::Release);

@@ -8,7 +8,7 @@
 //! another one. Threads that hash wait for a change, whatever it is, and then look what is there.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
@@ -129,11 +129,6 @@ impl<Q: Queue> Readers<Q> {
         }
     }
 
-    /// A panic elsewhere leaves nothing half-done in the data behind this lock.
-    fn lock(&self) -> MutexGuard<'_, State<Q>> {
-        lock(&self.state)
-    }
-
     /// Starts the readers, each of which calls `work`. Without any, the threads that hash read.
     pub(crate) fn start<'scope>(
         &self,
@@ -153,7 +148,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// Changes the queue of a disk. `None` if nothing is read any more.
     pub(crate) fn change<R>(&self, device: Device, change: impl FnOnce(&mut Q) -> R) -> Option<R> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.is_over {
             return None;
         }
@@ -169,12 +164,12 @@ impl<Q: Queue> Readers<Q> {
 
     /// Whether `is` holds for the queue of a disk; the others are not asked.
     pub(crate) fn any(&self, is: impl FnMut(&mut Q) -> bool) -> bool {
-        self.lock().disks.iter_mut().map(|disk| &mut disk.queue).any(is)
+        lock(&self.state).disks.iter_mut().map(|disk| &mut disk.queue).any(is)
     }
 
     /// Tells waiting threads of a change.
     pub(crate) fn wake_all(&self) {
-        let state = self.lock();
+        let state = lock(&self.state);
         self.tell(&state);
     }
 
@@ -200,7 +195,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// Waits until something has changed since `nchanges`, or for a moment.
     pub(crate) fn wait(&self, nchanges: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if self.nchanges() == nchanges {
             state.nwaiting += 1;
             state = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -218,7 +213,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// Ends all readers. What is not read is left to the threads that hash.
     pub(crate) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.is_over = true;
         state.disks.iter_mut().for_each(|disk| disk.queue.give_up());
         // Readers start when there is something to read.
@@ -234,7 +229,7 @@ impl<Q: Queue> Readers<Q> {
         pool.catch(|| {
             while let Some((disk, task)) = self.next(pool) {
                 let note = read(task);
-                let mut state = self.lock();
+                let mut state = lock(&self.state);
                 let disk = &mut state.disks[disk];
                 disk.nreading -= 1;
                 if note(&mut disk.queue) {
@@ -247,7 +242,7 @@ impl<Q: Queue> Readers<Q> {
 
     /// The next task and its disk. Waits for it; `None` at the end.
     fn next(&self, pool: &Pool) -> Option<(usize, Q::Task)> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         while !state.is_over && !pool.must_stop() {
             let nidle = READERS - state.disks.iter().map(|disk| disk.nreading).sum::<usize>();
             let is_free = |disk: &Disk<Q>| {
