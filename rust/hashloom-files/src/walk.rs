@@ -106,24 +106,21 @@ impl Walk {
 
     /// Sets the order.
     #[must_use]
-    pub fn order(mut self, order: Order) -> Walk {
-        self.order = order;
-        self
+    pub fn order(self, order: Order) -> Walk {
+        Walk { order, ..self }
     }
 
     /// Sets whether a link counts as its target. A link to a folder above it, or to nothing, is then an error.
     #[must_use]
-    pub fn follow_links(mut self, follow: bool) -> Walk {
-        self.follow = follow;
-        self
+    pub fn follow_links(self, follow: bool) -> Walk {
+        Walk { follow, ..self }
     }
 
     /// Leaves out what the globs of a filter do not want, and errors of such entries. The filter's lengths do not count
     /// here.
     #[must_use]
-    pub fn filter(mut self, filter: Filter) -> Walk {
-        self.filter = filter;
-        self
+    pub fn filter(self, filter: Filter) -> Walk {
+        Walk { filter, ..self }
     }
 
     /// Finds all entries. The error of a folder that cannot be listed comes right after the folder.

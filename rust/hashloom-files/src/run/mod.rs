@@ -147,9 +147,8 @@ impl Options {
     /// thread takes about 1 MiB of memory. The crate never uses more than 128. Torrents, long files, and
     /// files on a disk that seeks, if they are not in memory, are read by up to 8 other threads, into up to 64 MiB.
     #[must_use]
-    pub fn threads(mut self, nthreads: usize) -> Options {
-        self.nthreads = nthreads;
-        self
+    pub fn threads(self, nthreads: usize) -> Options {
+        Options { nthreads, ..self }
     }
 
     /// Works on the caller's thread alone: it reads too what is not in memory.
@@ -166,9 +165,8 @@ impl Options {
     /// Sets a callback for the progress. Each thread calls it after each round of reading and hashing, at most 512 KiB:
     /// on ordinary disks at most some hundred times a second.
     #[must_use]
-    pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Options {
-        self.progress = Some(Arc::new(progress));
-        self
+    pub fn progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Options {
+        Options { progress: Some(Arc::new(progress)), ..self }
     }
 
     /// Sets a callback for the file whose result comes next, called when that is another one; what has no path has an
@@ -185,25 +183,22 @@ impl Options {
 
     /// Stops the work when `cancel` is set.
     #[must_use]
-    pub fn cancel(mut self, cancel: &Cancel) -> Options {
-        self.cancel = cancel.clone();
-        self
+    pub fn cancel(self, cancel: &Cancel) -> Options {
+        Options { cancel: cancel.clone(), ..self }
     }
 
     /// Limits the bytes read in a second, by all threads and all work with clones of these options together; 0, the
     /// default, means no limit. A burst is at most what a twentieth of a second allows, or one read of each thread if
     /// that is more: 32 KiB, of hash trees 256 KiB; for what other threads read, 2 MiB of all threads together.
     #[must_use]
-    pub fn rate(mut self, bytes_per_second: u64) -> Options {
-        self.rate = (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second)));
-        self
+    pub fn rate(self, bytes_per_second: u64) -> Options {
+        Options { rate: (bytes_per_second > 0).then(|| Arc::new(Rate::new(bytes_per_second))), ..self }
     }
 
     /// Measures what holds the work back.
     #[must_use]
-    pub fn meter(mut self, meter: &Meter) -> Options {
-        self.meter = Some(meter.clone());
-        self
+    pub fn meter(self, meter: &Meter) -> Options {
+        Options { meter: Some(meter.clone()), ..self }
     }
 
     /// Reads files from their disks alone, past the system's memory. A file with which this is not possible, or of

@@ -59,16 +59,14 @@ impl Writer {
 
     /// Sets whether lines end with NUL instead of a line feed. No name is escaped then.
     #[must_use]
-    pub fn zero(mut self, zero: bool) -> Writer {
-        self.zero = zero;
-        self
+    pub fn zero(self, zero: bool) -> Writer {
+        Writer { zero, ..self }
     }
 
     /// Sets whether digests are in base64, as `cksum --base64` writes them.
     #[must_use]
-    pub fn base64(mut self, base64: bool) -> Writer {
-        self.base64 = base64;
-        self
+    pub fn base64(self, base64: bool) -> Writer {
+        Writer { base64, ..self }
     }
 
     /// Appends the line of a file.

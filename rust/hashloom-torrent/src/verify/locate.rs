@@ -62,9 +62,8 @@ impl Location {
     /// Some files are at other paths, given by their index: absolute, or relative to the folder. If nothing is at such
     /// a relative path, the torrent's own counts. This says nothing if the location is that of a single file itself.
     #[must_use]
-    pub fn paths(mut self, paths: BTreeMap<usize, PathBuf>) -> Location {
-        self.paths = paths;
-        self
+    pub fn paths(self, paths: BTreeMap<usize, PathBuf>) -> Location {
+        Location { paths, ..self }
     }
 
     /// The same content in another folder: absolute paths of files are dropped.
@@ -78,9 +77,8 @@ impl Location {
     /// A client of libtorrent does not want these files: bytes of them may be in its `.<info-hash>.parts` in the
     /// folder.
     #[must_use]
-    pub fn unwanted(mut self, files: BTreeSet<usize>) -> Location {
-        self.unwanted = files;
-        self
+    pub fn unwanted(self, files: BTreeSet<usize>) -> Location {
+        Location { unwanted: files, ..self }
     }
 
     /// The folder that holds the content, or the content itself.

@@ -166,17 +166,15 @@ impl<H, T> Check<H, T> {
     /// Only these pieces: the [scope](Report::scope) of the report, which says nothing of other pieces, nor of files
     /// without any of these pieces. Pieces that the torrent does not have are ignored. The check that comes back with
     /// the report is without them.
-    pub fn pieces(mut self, pieces: Bitfield) -> Check<H, T> {
-        self.pieces = Some(pieces);
-        self
+    pub fn pieces(self, pieces: Bitfield) -> Check<H, T> {
+        Check { pieces: Some(pieces), ..self }
     }
 
     /// The verdicts of a check that was interrupted, on pieces that need not be checked again if the files stay as they
     /// are. Pieces that are [`Unchecked`](PieceState::Unchecked) in it, or beyond its end, are checked. The check that
     /// comes back with the report is without them.
-    pub fn known(mut self, known: impl Into<Verdicts>) -> Check<H, T> {
-        self.known = known.into();
-        self
+    pub fn known(self, known: impl Into<Verdicts>) -> Check<H, T> {
+        Check { known: known.into(), ..self }
     }
 }
 
