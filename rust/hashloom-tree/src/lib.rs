@@ -47,7 +47,7 @@ pub use error::{Block, HashFileFault, ParameterFault, TreeError};
 use hashloom_files::lanes::Leaves;
 use hashloom_files::read::open::read_at_once;
 use hashloom_files::read::stamp::Stamp;
-use hashloom_files::read::stream::{self, Patient};
+use hashloom_files::read::stream;
 use hashloom_files::run::Options;
 use hashloom_files::{Source, read_from, stdin};
 
@@ -172,6 +172,23 @@ struct Checked(Box<dyn Read + Send>);
 impl Read for Checked {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         read_from(&mut self.0, into)
+    }
+}
+
+/// A reader that waits in short steps: after a short while without data, `read` returns `Interrupted`.
+struct Patient(Arc<File>);
+
+impl Read for Patient {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let interrupted = io::ErrorKind::Interrupted;
+        if !stream::is_ready(&*self.0, true) {
+            return Err(interrupted.into());
+        }
+        match (&*self.0).read(into) {
+            // Another reader has taken the data.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(interrupted.into()),
+            other => other,
+        }
     }
 }
 

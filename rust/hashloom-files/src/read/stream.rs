@@ -4,9 +4,8 @@
 //! steps the caller looks whether it must stop.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Opens a file without waiting for a pipe's writer: see `is_ready`. Looking at the path first would cost a tenth of
 /// the whole work for a file of 16 KiB.
@@ -50,7 +49,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
 /// Whether there is data, or the end; if not, this `may_wait` a short while. A pipe that no writer has opened yet is
 /// not at its end, though a read would say so.
 #[cfg(unix)]
-pub(crate) fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
+pub fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let look = if may_wait { crate::run::pool::LOOK.as_nanos() } else { 0 };
     let look = Timespec { tv_sec: 0, tv_nsec: look as _ };
@@ -63,7 +62,7 @@ pub(crate) fn is_ready(stream: impl std::os::fd::AsFd, may_wait: bool) -> bool {
 
 /// This system does not tell; a read waits.
 #[cfg(not(unix))]
-pub(crate) fn is_ready<S>(_stream: S, _may_wait: bool) -> bool {
+pub fn is_ready<S>(_stream: S, _may_wait: bool) -> bool {
     true
 }
 
@@ -74,21 +73,4 @@ pub fn is_stream(metadata: &Metadata) -> bool {
         return false;
     }
     !metadata.is_file() && !metadata.is_dir()
-}
-
-/// A reader that waits in short steps: after a short while without data, `read` returns `Interrupted`.
-pub struct Patient(pub Arc<File>);
-
-impl Read for Patient {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let interrupted = io::ErrorKind::Interrupted;
-        if !is_ready(&*self.0, true) {
-            return Err(interrupted.into());
-        }
-        match (&*self.0).read(into) {
-            // Another reader has taken the data.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(interrupted.into()),
-            other => other,
-        }
-    }
 }
