@@ -31,10 +31,8 @@ impl Names {
 
     /// Appends a component to the path of the file that [`push`](Names::push) adds next.
     pub(super) fn push_component(&mut self, component: &[u8]) {
-        if self.paths.len() > self.start(self.ends.len()) {
-            self.paths.push(b'/');
-        }
-        self.paths.extend_from_slice(component);
+        let start = self.start(self.ends.len());
+        join(&mut self.paths, start, component);
     }
 
     /// Whether the file that is added next has no path yet.
@@ -75,12 +73,7 @@ impl Names {
     /// Sets the target of the file that [`push`](Names::push) adds next.
     pub(super) fn push_target<'a>(&mut self, components: impl Iterator<Item = &'a [u8]>) {
         let start = self.targets.len();
-        for component in components {
-            if self.targets.len() > start {
-                self.targets.push(b'/');
-            }
-            self.targets.extend_from_slice(component);
-        }
+        components.for_each(|component| join(&mut self.targets, start, component));
         self.links.push((self.ends.len(), self.targets.len()));
     }
 
@@ -110,4 +103,12 @@ impl Names {
     fn start(&self, file: usize) -> usize {
         if file == 0 { 0 } else { (self.ends[file - 1] >> 4) as usize }
     }
+}
+
+/// Appends a component to the path that begins at `start`.
+pub(super) fn join(path: &mut Vec<u8>, start: usize, component: &[u8]) {
+    if path.len() > start {
+        path.push(b'/');
+    }
+    path.extend_from_slice(component);
 }

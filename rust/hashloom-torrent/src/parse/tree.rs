@@ -13,6 +13,7 @@ use hashloom_files::pieces::layout::Layout;
 
 use super::error::{Error, HybridDifference, Problem};
 use super::layers::{Layers, tree_key};
+use super::names::join;
 use super::reader::{A_LENGTH, Reader, at, integer, missing, wrong_kind};
 use super::{Attributes, NoteKind};
 use crate::bencode::{Kind, Step, Value};
@@ -85,7 +86,7 @@ impl<'a> Tree<'a, '_> {
             let last = folder.last.replace(key);
             folder.sorted &= last.is_none_or(|last| last < key);
             if last == Some(key) {
-                join(&mut path, key);
+                join(&mut path, 0, key);
                 return Err(error(Problem::TwiceInTree { path: path.clone() }, &path));
             }
             if key.is_empty() && folder.path_nbytes > 0 {
@@ -98,7 +99,7 @@ impl<'a> Tree<'a, '_> {
             if last == Some(b"") {
                 return Err(error(Problem::FileAndFolder { path: path.clone() }, &path));
             }
-            join(&mut path, key);
+            join(&mut path, 0, key);
             if let Err(why) = check_component(key) {
                 let problem = Problem::BadComponent { component: key.to_vec(), path: path.clone(), why };
                 return Err(error(problem, &path));
@@ -250,7 +251,7 @@ impl<'a> Tree<'a, '_> {
         keys.sort_unstable();
         let Some(pair) = keys.windows(2).find(|pair| pair[0].0 == pair[1].0) else { return Ok(()) };
         let mut path = path.to_vec();
-        join(&mut path, pair[1].0);
+        join(&mut path, 0, pair[1].0);
         let key = tree_key(&path, "");
         Err(Error { problem: Problem::TwiceInTree { path }, key, offset: pair[1].1 })
     }
@@ -280,13 +281,6 @@ impl<'a> Tree<'a, '_> {
     fn expansion(&self, what: &'static str) -> Problem {
         Problem::Expansion { what, most_nbytes: self.most_nbytes }
     }
-}
-
-fn join(path: &mut Vec<u8>, key: &[u8]) {
-    if !path.is_empty() {
-        path.push(b'/');
-    }
-    path.extend_from_slice(key);
 }
 
 /// The first file of v1 from `index` on that has content and is not padding.
