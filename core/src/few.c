@@ -7,7 +7,7 @@
  */
 #include "one.h"
 
-/* One message after the other. */
+/* Not inlined: the first digests of two are in this frame, which the caller's hli_forget overwrites. */
 HLI_NOINLINE void hli_hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first;
@@ -19,7 +19,6 @@ HLI_NOINLINE void hli_hash_apart(const struct hli_plan *plan, const hl_kernel *k
                      hli_digest_one(plan, i, inner));
         hli_again_one(plan, i, inner);
     }
-    hli_forget(plan, 1, kernel);
 }
 
 /* ---- In groups --------------------------------------------------------------------------------------------------- */
@@ -187,6 +186,7 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     }
     if (group.how == HLI_ONE && group_again.how == HLI_ONE) {
         hli_hash_apart(plan, group.kernel, all);
+        hli_forget(plan, 1, group.kernel);
         return 1;
     }
     if (count >= HLI_SHARED && group.how == HLI_BLOCKS && is_one_length && group.kernel->scheduled != NULL &&

@@ -448,6 +448,7 @@ void hli_hash(struct hli_plan *plan, const hl_messages *all)
     const hl_kernel *const kernel = hli_kernel(plan, &plan->first, all->count);
     if (all->count == 1 || kernel->nlanes == 1) {
         hli_hash_apart(plan, kernel, all);
+        hli_forget(plan, 1, kernel);
     } else if (all->layout == HL_ROWS) {
         hash_even(plan, kernel, all);
     } else {

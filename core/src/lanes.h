@@ -263,7 +263,7 @@ HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, u
 
 enum { HLI_SHARED = 8 }; /* messages for which a schedule of their common padding pays */
 
-/* Hashes messages one after the other. */
+/* Hashes messages one after the other. The caller calls hli_forget. */
 HLI_HIDDEN void hli_hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all);
 /* Hashes 2 to HLI_SHORT messages by plan.c's groups. Returns 0, with nothing done, if they go another way. */
 HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
