@@ -74,7 +74,7 @@ const ID_NDIGITS: usize = 2 * ID_NBYTES;
 /// An open state. Memory holds two numbers for each entry that the file had when it was opened; lines are read again
 /// when they are asked for.
 ///
-/// See the [module](self) for an example.
+/// See the [crate](crate) for an example.
 #[derive(Debug)]
 pub struct State {
     file: File,
