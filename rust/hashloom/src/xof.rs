@@ -25,7 +25,8 @@ pub fn xof(algorithm: Algorithm, message: &[u8], digest: &mut [u8]) {
 }
 
 /// The digests of many messages, `digest_nbytes` bytes each, by an XOF, side by side in lanes: the digest of
-/// `messages[i]` is written to the `i`-th `digest_nbytes` bytes of `digests`. The rules of [`hash_many`] hold.
+/// `messages[i]` is written to the `i`-th `digest_nbytes` bytes of `digests`. The rules of
+/// [`hash_many`](crate::hash_many) hold.
 ///
 /// # Panics
 ///
