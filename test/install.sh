@@ -128,6 +128,7 @@ if have bash; then
     [ "$completed" = $'abc\nsha256,md5\n--check' ] || fail "bash completes: $completed"
 fi
 if have zsh; then
+    # `|| true`: after a time-out the line below tells what zsh has printed.
     completed=$(timeout 60 zsh -f -c '
         zmodload zsh/zpty
         zpty shell zsh -f -i

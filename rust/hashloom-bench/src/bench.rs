@@ -111,7 +111,7 @@ struct Report {
     allowed: Vec<&'static str>,
     /// The version of the command openssl, or why it is not there; null with `--no-openssl`.
     openssl: Option<String>,
-    /// What was timed.
+    /// The operation that was timed.
     results: Vec<Row>,
 }
 

@@ -40,7 +40,7 @@ pub struct Bar {
     told: Arc<Mutex<Told>>,
 }
 
-/// What the line shows beside the position.
+/// The text that the progress line shows beside the position.
 #[derive(Default)]
 struct Told {
     /// The file that the work waits for, ready for a terminal, and the longest width that one had.

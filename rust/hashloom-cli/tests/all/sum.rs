@@ -367,7 +367,7 @@ fn a_command_without_its_first_word_and_other_programs_names_are_tips() {
     }
 }
 
-/// What people type who know other programs, or forget a word: each message has the right line.
+/// People who know other programs, or forget a word, type these lines: each message has the right one.
 #[test]
 fn wrong_lines_name_the_right_ones() {
     let folder = folder(&["a"]);

@@ -104,7 +104,7 @@ pub struct WrittenJson<'a> {
     /// Number of pieces that a client's file claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pieces: Option<usize>,
-    /// What the client will do that its user may not expect.
+    /// Actions of the client that its user may not expect.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -163,7 +163,7 @@ struct FileJson<'a> {
     /// The path in the torrent's folder; the name if the torrent is a single file.
     #[serde(flatten)]
     path: Named<'a>,
-    /// Where the file is, if it is there under another name than the torrent's.
+    /// The path of the file, if the file has another name than in the torrent.
     #[serde(flatten)]
     found_path: Option<Named<'a>>,
     /// `complete`; `too long`: its pieces are right, and more bytes follow; `incomplete`; `short`; `missing`; `not

@@ -49,7 +49,7 @@ struct Subject {
     names: Vec<Vec<u8>>,
 }
 
-/// What a list gives for a file.
+/// The entry of a list for a file.
 #[derive(Clone)]
 struct Claim {
     /// The entry, without its name.

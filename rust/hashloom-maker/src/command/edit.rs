@@ -309,7 +309,7 @@ impl Done {
         }
         let (before, after) = (&self.edited.before, &self.edited.torrent);
         writeln!(out, "{}", style::bold(shown(after.name())))?;
-        // Of two, each says of which version it is, as `torrent create` has it.
+        // Two info-hashes are told apart by their versions, as `torrent create` prints them.
         let is_hybrid = after.info_hash_v1().is_some() && after.info_hash_v2().is_some();
         let version = |version| if is_hybrid { format!(" (version {version})") } else { String::new() };
         hash(out, &version(1), before.info_hash_v1, after.info_hash_v1())?;
