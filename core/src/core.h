@@ -499,14 +499,25 @@ HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
 HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
 /* The kernel's function for chains; NULL if it has none. */
 HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
-/* The state after that number of steps is the same for both blocks of an attack by a vector with k. */
-#define HLI_SHA1DC_STEP(k) ((k) < 50 ? 58u : 65u)
 /* possible[i] = the disturbance vectors, by their rows in alg/sha1dc.def, that the block at msg[i] leaves possible. As
  * many blocks as the function has lanes; possible is aligned to the lanes. */
 typedef void hli_possible_fn(const uint8_t *const msg[], uint32_t *possible);
+/* As many tries of one vector with one block as the detector has lanes; word i of try l is at i * lanes + l. */
+struct hli_tries {
+    const uint8_t *blocks[HL_LANES_MAX];
+    uint32_t differences[16 * HL_LANES_MAX] __attribute__((aligned(64))); /* of the words of the other block */
+    uint32_t ends[5 * HL_LANES_MAX];                                      /* the states after the last step */
+    uint32_t after[5 * HL_LANES_MAX];                                     /* the chaining values after the block */
+    uint32_t late[HL_LANES_MAX];                                          /* ones if HLI_SHA1DC_STEP is 65 */
+};
+/* differ[l] = 0 if the two blocks of try l are those of an attack. */
+typedef void hli_differ_fn(const struct hli_tries *tries, uint32_t *differ);
+/* The state after that number of steps is the same for both blocks of an attack by a vector with k. */
+#define HLI_SHA1DC_STEP(k) ((k) < 50 ? 58u : 65u)
 /* A DETECT row of registry.def. */
 struct hli_detector {
     hli_possible_fn *possible;
+    hli_differ_fn *differ;
     uint8_t nlanes, from, isa;
 };
 extern const struct hli_detector hli_detectors[] HLI_HIDDEN;

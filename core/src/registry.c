@@ -307,8 +307,9 @@ struct hli_edges hli_choose_edges(uint32_t word)
 }
 
 const struct hli_detector hli_detectors[] = {
-    {HLI_SHA1DC && HLI_HAS_PLAIN ? hli_sha1dc_possible_scalar : 0, 1, 1, ISA_scalar},
-#define DETECT(isa, nlanes, from) {HLI_SHA1DC && HLI_ISA(isa) ? hli_sha1dc_possible_##isa : 0, nlanes, from, ISA_##isa},
+#define DETECTOR(is_there, isa) (is_there) ? hli_sha1dc_possible_##isa : 0, (is_there) ? hli_sha1dc_differ_##isa : 0
+    {DETECTOR(HLI_SHA1DC && HLI_HAS_PLAIN, scalar), 1, 1, ISA_scalar},
+#define DETECT(isa, nlanes, from) {DETECTOR(HLI_SHA1DC && HLI_ISA(isa), isa), nlanes, from, ISA_##isa},
 #include "registry.def"
 };
 

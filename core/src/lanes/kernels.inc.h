@@ -9,7 +9,7 @@
  *   lv32, LV32_LANES                a vector of 32-bit words, and its number of messages; likewise lv64, LV64_LANES
  *   lv32_load(p), lv32_store(p, x)  one row of the state: LV32_LANES words, aligned to their size
  *   lv32_splat(c)                   a scalar in every lane
- *   lv32_add, lv32_xor, lv32_xor3
+ *   lv32_add, lv32_sub, lv32_xor, lv32_xor3
  *   lv32_ch(x, y, z)                (x & y) | (~x & z)           FIPS 180-4 section 4.1
  *   lv32_maj(x, y, z)               (x & y) | (x & z) | (y & z)  FIPS 180-4 section 4.1
  *   lv32_orn_xor(x, y, z)           (x | ~y) ^ z                 RIPEMD-160, MD5
@@ -35,9 +35,9 @@
  *                                   words i .. i + LV64_GROUP - 1 of block b of a sponge: bytes of the messages,
  *                                   suffixes, zeros; what is behind the block does not matter
  *
- * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_sub(x, y),
- * lv32_and(x, y), lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second
- * kernel of MD5, for twice the messages.
+ * If functions of three words take more than two operations, the vocabulary also defines the macros lv32_and(x, y),
+ * lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second kernel of MD5, for
+ * twice the messages.
  *
  * A vocabulary with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out. If it
  * defines LV_TWO_ROUNDS, a loop has two of them in place of eight.

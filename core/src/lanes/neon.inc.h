@@ -21,6 +21,7 @@ LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return vbslq_u32(x, y, z); }
 /* Bits in which x and y differ are those of z; where x and y agree, either will do. */
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z) { return vbslq_u32(veorq_u32(x, y), z, y); }
 LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return veorq_u32(vornq_u32(x, y), z); }
+#define lv32_sub(x, y) vsubq_u32(x, y)
 #define lv32_shr(x, n) vshrq_n_u32(x, n)
 /* The second shift inserts: it keeps the bits of the first. */
 #define lv32_rol(x, n) vsriq_n_u32(vshlq_n_u32(x, n), x, 32 - (n))

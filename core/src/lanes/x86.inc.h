@@ -54,6 +54,7 @@ LV_FN lv64 lv64_load(const uint64_t *p) { return V_ALL(load)((const lv64 *)p); }
 LV_FN void lv64_store(uint64_t *p, lv64 x) { V_ALL(store)((lv64 *)p, x); }
 LV_FN lv64 lv64_splat(uint64_t c) { return V(set1_epi64x)((long long)c); }
 LV_FN lv64 lv64_add(lv64 x, lv64 y) { return V(add_epi64)(x, y); }
+#define lv32_sub(x, y) V(sub_epi32)(x, y)
 #define lv32_shr(x, n) V(srli_epi32)(x, n)
 #define lv64_shr(x, n) V(srli_epi64)(x, n)
 
@@ -76,7 +77,6 @@ LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 {
     return V_ALL(xor)(V_ALL(or)(x, V_ALL(xor)(y, V(set1_epi32)(-1))), z);
 }
-#  define lv32_sub(x, y) V(sub_epi32)(x, y)
 #  define lv32_and(x, y) V_ALL(and)(x, y)
 #  define lv32_andn(x, y) V_ALL(andnot)(x, y)
 #  define lv64_and(x, y) V_ALL(and)(x, y)
@@ -87,8 +87,11 @@ LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z)
 #define lv64_ch(x, y, z)   lv32_ch(x, y, z)
 #define lv64_maj(x, y, z)  lv32_maj(x, y, z)
 
-#define ROL32(x, n) V_ALL(or)(V(slli_epi32)(x, n), V(srli_epi32)(x, 32 - (n)))
-#define ROL64(x, n) V_ALL(or)(V(slli_epi64)(x, n), V(srli_epi64)(x, 64 - (n)))
+/* An addition goes to more ports than a shift does. */
+#define SHL32(x, n) ((n) == 1 ? V(add_epi32)(x, x) : V(slli_epi32)(x, n))
+#define ROL32(x, n) V_ALL(or)(SHL32(x, n), V(srli_epi32)(x, 32 - (n)))
+#define SHL64(x, n) ((n) == 1 ? V(add_epi64)(x, x) : V(slli_epi64)(x, n))
+#define ROL64(x, n) V_ALL(or)(SHL64(x, n), V(srli_epi64)(x, 64 - (n)))
 #ifdef X86_NO_PSHUFB
 #  define lv32_rol(x, n) ROL32(x, n)
 #  define lv64_rol(x, n) ROL64(x, n)
