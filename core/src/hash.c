@@ -353,7 +353,7 @@ static HLI_NOINLINE void hash_window(const struct hli_plan *plan, const hl_kerne
         /* A kernel for short messages pays for more than a window of them: of fewer, the messages left over at the end
          * cost what the others gain, and the choice takes 20 to 35 ns. */
         if (wide_short == NULL)
-            wide_short = all->count > HLI_WINDOW ? hli_kernel_short(plan, pass) : wide;
+            wide_short = all->count > HLI_WINDOW || hli_finds_attacks(pass->alg) ? hli_kernel_short(plan, pass) : wide;
 
         const size_t room = capacity - window.n - nkept, left = all->count - next, nnew = left < room ? left : room;
         const size_t n = nkept + nnew;
@@ -415,7 +415,7 @@ static HLI_NOINLINE void hash_even(const struct hli_plan *plan, const hl_kernel 
     const struct hli_pass *pass = &plan->first;
     const size_t shape = hli_shape_of(pass->alg, all->nbytes), count = all->count;
     const hl_kernel *const whole = hli_kernel_whole(plan, pass, count, wide);
-    const int is_short = shape >> 2 <= SHORT_NBLOCKS && count > HLI_WINDOW;
+    const int is_short = shape >> 2 <= SHORT_NBLOCKS && (count > HLI_WINDOW || hli_finds_attacks(pass->alg));
     const hl_kernel *const best = is_short ? hli_kernel_short(plan, pass) : wide;
     struct hli_ends ends;
     struct step step;

@@ -96,11 +96,10 @@ HLI_NOINLINE uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages,
     return answer;
 }
 
-struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n)
+struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks)
 {
-    /* Each call of a kernel waits for a search of SEARCH ns, whose lanes one message or two leave empty. */
-    enum { SEARCH = 170 };
-    const hl_kernel *const lanes = hli_choose(word, body, n, SEARCH);
+    const uint32_t search = nblocks < HLI_BESIDE_search ? HLI_BESIDE_search / (uint32_t)nblocks : 0;
+    const hl_kernel *const lanes = hli_choose(word, body, n, search);
 
     return (struct hli_group){lanes, lanes->nlanes == 1 ? HLI_ONE : HLI_BLOCKS};
 }

@@ -60,7 +60,7 @@ HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct
  * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
 HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
 {
-    return hli_best(plan, pass, SIZE_MAX, 30);
+    return hli_best(plan, pass, SIZE_MAX, hli_finds_attacks(pass->alg) ? HLI_BESIDE_search : 30);
 }
 
 /* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
@@ -151,7 +151,7 @@ extern _Atomic uint32_t hli_answers[HLI_NBODIES][HLI_SHORT][HLI_NSHAPES] HLI_HID
 /* Finds and keeps an answer. */
 HLI_HIDDEN uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape);
 /* The next group of three or more messages of HL_SHA1DC. */
-HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n);
+HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks);
 
 /* The next group of n messages (1 .. HLI_SHORT) of equally many blocks, with their padding. Inline: two calls of a
  * function cost 2 nodes of 64 bytes a fortieth. */
@@ -162,7 +162,7 @@ HLI_INLINE struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg
     const unsigned shape = hli_group_shape(nblocks, (flags & HLI_IS_KNOWN) != 0, (flags & HLI_MAY_BE_WHOLE) != 0);
 
     if (n > 2 && __builtin_expect(hli_finds_attacks(alg), 0))
-        return hli_plan_searched(word, body, n);
+        return hli_plan_searched(word, body, n, nblocks);
     uint32_t found = atomic_load_explicit(&hli_answers[body][n - 1][shape], memory_order_relaxed);
     if (__builtin_expect(((found ^ word) & HLI_GROUP_FROM) != 0, 0))
         found = hli_weigh(word, body, (uint32_t)n, shape);

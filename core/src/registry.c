@@ -318,7 +318,7 @@ const struct hli_detector *hli_choose_detector(uint32_t word, size_t nblocks)
     const struct hli_detector *const all = hli_detectors, *best = all;
 
     for (const struct hli_detector *row = all + 1; row < all + sizeof hli_detectors / sizeof hli_detectors[0]; row++)
-        if (row->possible != NULL && (word >> row->isa & 1) != 0 && (nblocks >= row->from || best == all))
+        if (row->possible != NULL && (word >> row->isa & 1) != 0 && (nblocks >= row->from || best->possible == NULL))
             best = row;
     return best;
 }
