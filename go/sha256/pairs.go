@@ -17,7 +17,7 @@ import (
 // less room, src has an odd number of nodes, or node i of dst overlaps a later pair than i.
 func SumPairs[T []byte | [][Size]byte](dst, src T, prefix ...byte) {
 	above, layer := digest.CheckPairs("sha256: SumPairs", dst, src)
-	if len(above) == Size && len(prefix) <= Size && core.SHA256.IsStandard() {
+	if len(above) == Size && len(prefix) <= Size && core.SHA256.IsStandard() && !(len(prefix) == 0 && core.Enabled()) {
 		var message [3 * Size]byte
 		sum := sha256.Sum256(message[:copy(message[copy(message[:], prefix):], layer)+len(prefix)])
 		copy(above, sum[:])

@@ -343,12 +343,23 @@ func SumRows(alg Alg, dst, rows []byte, n, rowLen, stride int) {
 	c.run()
 }
 
+// enterPairs calls the core for at most fewPairs pairs. They take half of its frame.
+//
+//go:noescape
+func enterPairs(nodes *byte, count int, digests *byte)
+
+const fewPairs = 16
+
 // SumPairs is SumRows for n pairs of nodes of 32 bytes, in a call that is not copied.
 func SumPairs(alg Alg, dst, rows []byte) {
 	const size = PairSize
 	n := len(rows) / size
 	if alg.Size() != size/2 || len(dst) < n*size/2 {
 		panic("hashloom: internal error: no room for the nodes")
+	}
+	if alg == SHA256 && uint(n-1) < fewPairs && Enabled() {
+		enterPairs(unsafe.SliceData(rows), n, unsafe.SliceData(dst))
+		return
 	}
 	c := call{op: opSum, alg: checked(alg), costs: *costsOf[alg].Load(), dst: unsafe.SliceData(dst), digestLen: size / 2,
 		rows: unsafe.SliceData(rows), rowLen: size, stride: size, count: n}

@@ -21,6 +21,19 @@ TEXT ·enter(SB), 0, $8-24
 	MOVQ AX, ret+16(FP)
 	RET
 
+// func enterPairs(nodes *byte, count int, digests *byte)
+//
+// C's stack is in this frame: a pool's would take longer than two pairs do.
+TEXT ·enterPairs(SB), 0, $16384-24
+	NO_LOCAL_POINTERS
+	MOVQ nodes+0(FP), DI
+	MOVQ count+8(FP), SI
+	MOVQ digests+16(FP), DX
+	LEAQ (16384-64)(SP), R12
+	ANDQ $~63, R12
+	CALL ·hli_go_pairs(SB)
+	RET
+
 // func enterSLH(c *slhCall, s *scratch)
 TEXT ·enterSLH(SB), 0, $8-16
 	NO_LOCAL_POINTERS

@@ -21,6 +21,19 @@ TEXT ·enter(SB), 0, $8-24
 	MOVD R0, ret+16(FP)
 	RET
 
+// func enterPairs(nodes *byte, count int, digests *byte)
+//
+// C's stack is in this frame: a pool's would take longer than two pairs do.
+TEXT ·enterPairs(SB), 0, $16384-24
+	NO_LOCAL_POINTERS
+	MOVD nodes+0(FP), R0
+	MOVD count+8(FP), R1
+	MOVD digests+16(FP), R2
+	ADD  $(16384-64), RSP, R26
+	AND  $~63, R26
+	CALL ·hli_go_pairs(SB)
+	RET
+
 // func enterSLH(c *slhCall, s *scratch)
 TEXT ·enterSLH(SB), 0, $8-16
 	NO_LOCAL_POINTERS

@@ -51,17 +51,14 @@ func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(
 // SumPairs writes the digest of prefix and each pair of nodes of layer to above, which CheckPairs returned.
 func SumPairs(alg core.Alg, above, layer, prefix []byte) {
 	const size = 2 * NodeSize
-	if len(layer) == size && len(prefix) <= NodeSize { // the short way of one message
-		if len(prefix) > 0 {
-			var message [NodeSize + size]byte
-			n := copy(message[:], prefix)
-			layer = message[:n+copy(message[n:], layer)]
-		}
-		core.Sum(alg, above, layer)
-		return
-	}
 	if len(prefix) == 0 {
 		core.SumPairs(alg, above, layer)
+		return
+	}
+	if len(layer) == size && len(prefix) <= NodeSize { // the short way of one message
+		var message [NodeSize + size]byte
+		n := copy(message[:], prefix)
+		core.Sum(alg, above, message[:n+copy(message[n:], layer)])
 		return
 	}
 	var ctx core.Ctx

@@ -303,12 +303,6 @@ static HLI_NOINLINE uint64_t sum(struct call *c, struct slots *slots)
     hl_slice group[GROUP];
     hl_job job = {0};
 
-    /* Few nodes of a tree: hli_hash_nodes says what the way of many rows costs them. */
-    if (c->alg == HL_SHA256 && c->row_nbytes == 64 && c->stride == 64 && c->count - 2 <= LANES - 2 &&
-        c->slices == NULL && c->begin == NULL && c->keys == NULL && c->again == 0) {
-        hli_hash_nodes(info, c->rows, c->count, c->dst);
-        return 0;
-    }
     while (c->next < c->count && c->nslots < SLOTS) {
         size_t n = group_of(c, group, &job);
         const size_t left = c->count - c->next;
@@ -434,6 +428,14 @@ static hl_isas sets_of_kernels(void)
     for (size_t i = 0; i < hl_kernel_count(); i++)
         sets |= hl_kernel_at(i)->isas;
     return sets;
+}
+
+/* The SHA-256 digests of one or a few pairs of nodes of 32 bytes, on a stack in the frame of enterPairs. */
+void hli_go_pairs(const uint8_t *nodes, size_t count, uint8_t *digests);
+
+void hli_go_pairs(const uint8_t *nodes, size_t count, uint8_t *digests)
+{
+    hli_hash_nodes(hli_alg_find(HL_SHA256), nodes, count, digests);
 }
 
 uint64_t hli_go(struct call *c, struct slots *slots);

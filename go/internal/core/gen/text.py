@@ -6,7 +6,7 @@
 
   text.py [--check] [amd64|arm64 ...]      gcc and aarch64-linux-gnu-gcc; CC names another for a single one
 
-Each function of C that Go's calls of the core (hli_go in entry.c, hli_go_slh in slh.c) can reach becomes a function of
+Each function of C that Go's calls of the core (hli_go and hli_go_pairs in entry.c, hli_go_slh in slh.c) can reach becomes a function of
 Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it
 (STACK in amd64.py and arm64.py). Go's own stack has nothing but the return addresses, so that Go finds the callers of
 every instruction. gcc keeps no register for its caller, as Go does not either. Tables of kernels lack addresses. A
@@ -144,7 +144,8 @@ NAMES = """\
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH.
+// Functions of C find their arguments where C has them. Go calls only hli_go, hli_go_pairs and hli_go_slh, by enter, enterPairs and
+// enterSLH.
 // The functions link_* make the kernels of a block function known to the core.
 
 """
@@ -246,7 +247,7 @@ def make(arch, cc):
         compiler = run([*cc, "--version"]).splitlines()[0]
         program = Program(arch, units)
         entry = program.functions["hli_go"]
-        reached, queue = {}, [(program.functions[name], name) for name in ("hli_go", "hli_go_slh")]
+        reached, queue = {}, [(program.functions[name], name) for name in ("hli_go", "hli_go_pairs", "hli_go_slh")]
         while queue:
             unit, name = queue.pop()
             if name not in reached.setdefault(unit.name, set()):
