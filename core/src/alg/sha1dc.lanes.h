@@ -88,6 +88,19 @@ LV_KERNEL void LV_NAME(sha1dc_possible)(const uint8_t *const msg[], uint32_t *po
     lv32_store(possible, kept);
 }
 
+/* The last three words stay in registers: a word would wait for the one three before it to get to memory and back. */
+LV_FN void LV_NAME(sha1dc_expand)(lv32 w[80])
+{
+    lv32 third = w[13], second = w[14], last = w[15];
+
+    LV_UNROLL(3)
+    for (unsigned t = 16; t < 80; t++) {
+        const lv32 x = lv32_rol(lv32_xor(lv32_xor3(w[t - 16], w[t - 14], w[t - 8]), third), 1);
+        w[t] = x;
+        third = second, second = last, last = x;
+    }
+}
+
 /* f of FIPS 180-4 section 4.1.1, for a literal quarter. */
 #define FUNCTION(quarter, b, c, d) \
     ((quarter) == 0 ? lv32_ch(b, c, d) : (quarter) == 2 ? lv32_maj(b, c, d) : lv32_xor3(b, c, d))
@@ -128,11 +141,8 @@ LV_KERNEL void LV_NAME(sha1dc_differ)(const struct hli_tries *tries, uint32_t *d
     lv32_load_block(w, tries->blocks, 0, 1);
     for (unsigned t = 0; t < 16; t++)
         other[t] = lv32_xor(w[t], lv32_load(tries->differences + LV32_LANES * t));
-    LV_UNROLL(1)
-    for (unsigned t = 16; t < 80; t++) {
-        w[t] = EXPANDED(w, t);
-        other[t] = EXPANDED(other, t);
-    }
+    LV_NAME(sha1dc_expand)(w);
+    LV_NAME(sha1dc_expand)(other);
     for (unsigned t = 58; t < 65; t++)
         w[t] = lv32_ch(late, other[t], w[t]);
     for (unsigned i = 0; i < 5; i++)
