@@ -8,7 +8,8 @@
  * significant 32 bits are compared in the kernel's layout. The whole digest is written only if they are low enough.
  *
  * Over AVX-512 the copies are in the kernel's layout already (hli_words_fn), and so are the digests that are hashed
- * again: no lane is read or written alone.
+ * again: no lane is read or written alone. Kernels with a function for whole messages (hli_whole_fn) go from copies to
+ * digests, and from these to the second ones.
  */
 #include "check.h"
 #include "lanes.h"
@@ -33,6 +34,8 @@ struct search {
     const hl_alg_info *alg, *last_alg; /* of the first hash, and of the last */
     const hl_kernel *first, *second;   /* second: NULL if digests are not hashed again */
     hli_words_fn *first_words, *second_words; /* NULL: not used */
+    hli_whole_fn *first_whole, *second_whole; /* likewise */
+    const struct hli_plan *plan;
     struct hli_edges edges;
     unsigned nbatch;              /* nonces hashed at once, a whole number of calls of `first` */
     uint32_t base;                /* of the nonce's digits */
@@ -56,6 +59,8 @@ struct segment {
     size_t nshared;
     const uint8_t *ending;      /* the last blocks, after the shared ones */
     unsigned nending;           /* 0 if the message ends in the copy */
+    struct hli_whole whole;     /* messages that end in the copy; no blocks: others */
+    size_t nbytes[HLI_LANES];   /* of these messages */
     int has_schedule;           /* one last block, whose schedule is */
     uint64_t schedule[80];
     uint8_t text[COPY_NBYTES + 2 * BLOCK_NBYTES]; /* a copy, with zeros for the digits in the table */
@@ -73,6 +78,10 @@ union hli_words {
 struct copies {
     uint8_t first[HLI_LANES][MAX_COPIED * BLOCK_NBYTES + 64] __attribute__((aligned(64)));
     uint8_t second[HLI_LANES][2 * BLOCK_NBYTES];
+    const uint8_t *data[HLI_LANES]; /* the addresses of `first` */
+    uint8_t *digests[HLI_LANES];    /* those of `second`, which begin with digests */
+    struct hli_whole again;         /* a digest as a message, and */
+    size_t nbytes[HLI_LANES];       /* its length */
     union hli_words first_words[MAX_COPIED + 1], second_words; /* the same in the kernels' layouts */
 };
 
@@ -122,6 +131,10 @@ static void lay_out(const struct search *s, struct segment *seg)
         seg->ending += block;
         seg->nending--;
     }
+    const int is_whole = s->first_whole != NULL && nbytes < ncopied && seg->nending == 0;
+    seg->whole = hli_describe(&s->plan->first, is_whole ? seg->ncopied : 0, 1, NULL);
+    for (unsigned l = 0; l < HLI_LANES; l++)
+        seg->nbytes[l] = nbytes;
     seg->has_schedule = seg->nending == 1 && s->first->scheduled != NULL;
     if (seg->has_schedule)
         hli_schedule(hli_body(alg), seg->ending, seg->schedule);
@@ -230,11 +243,31 @@ HLI_INLINE int any_is_low(unsigned nlanes, int swap, const uint32_t *words, uint
     return any != 0;
 }
 
+/* Takes those of nonces `nonce` to `nonce + n - 1` whose last digest is low enough. */
+static void take(struct search *s, uint8_t *const digests[], uint64_t nonce, unsigned n)
+{
+    const int is_least_first = s->job->digest_order == HL_LEAST_FIRST;
+    const unsigned nbytes = s->last_alg->digest_nbytes;
+
+    for (unsigned l = 0; l < n && s->nfound < s->room; l++) {
+        int is_low = hli_load32(digests[l] + (is_least_first ? nbytes - 4 : 0), !is_least_first) <= s->top;
+        for (unsigned i = 0; is_low && i < nbytes; i++) {
+            const uint8_t x = digests[l][is_least_first ? nbytes - 1 - i : i];
+            if (x != s->job->target[i]) {
+                is_low = x < s->job->target[i];
+                break;
+            }
+        }
+        if (is_low)
+            s->nonces[s->nfound++] = nonce + l;
+    }
+}
+
 /* Looks through the states of the last hash of nonces `nonce` to `nonce + n - 1`. */
 static void look_through(struct search *s, const union hli_lane_states *states, unsigned nlanes, uint64_t nonce,
                          unsigned n)
 {
-    const unsigned word_nbytes = hli_word_nbytes(s->last_alg), nbytes = s->last_alg->digest_nbytes;
+    const unsigned word_nbytes = hli_word_nbytes(s->last_alg);
     uint8_t digests[HLI_LANES][HL_DIGEST_MAX_NBYTES], *to[HLI_LANES];
     uint32_t tops[HLI_LANES];
     int any;
@@ -253,38 +286,26 @@ static void look_through(struct search *s, const union hli_lane_states *states, 
     for (unsigned l = 0; l < nlanes; l++)
         to[l] = digests[l];
     hli_digests_scalar(s->last_alg, states, nlanes, n, to);
-    for (unsigned l = 0; l < n && s->nfound < s->room; l++) {
-        int is_low = 1;
-        for (unsigned i = 0; i < nbytes; i++) {
-            const uint8_t x = digests[l][s->job->digest_order == HL_LEAST_FIRST ? nbytes - 1 - i : i];
-            if (x != s->job->target[i]) {
-                is_low = x < s->job->target[i];
-                break;
-            }
-        }
-        if (is_low)
-            s->nonces[s->nfound++] = nonce + l;
-    }
+    take(s, to, nonce, n);
 }
 
-/* Hashes the first n copies, those of nonces `nonce` to `nonce + n - 1`. */
-static void hash_batch(struct search *s, const struct segment *seg, struct copies *copies, uint64_t nonce, unsigned n)
+/* Hashes the first n copies, those of nonces `nonce` to `nonce + n - 1`, block by block. Looks through the states of
+ * the last hash, or writes the digests that are hashed again. */
+static void hash_blocks(struct search *s, const struct segment *seg, struct copies *copies, uint64_t nonce, unsigned n)
 {
     const hl_kernel *const first = s->first, *const second = s->second;
-    const uint8_t *msg[HLI_LANES], *shared[HLI_LANES], *ending[HLI_LANES];
+    const uint8_t *shared[HLI_LANES], *ending[HLI_LANES];
     union hli_lane_states states;
-    uint8_t *digests[HLI_LANES];
 
     for (unsigned l = 0; l < HLI_LANES; l++) {
         shared[l] = seg->shared;
         ending[l] = seg->ending;
     }
     for (unsigned i = 0; i < n; i += first->nlanes) {
-        for (unsigned l = 0; l < first->nlanes; l++)
-            msg[l] = copies->first[i + l];
+        const unsigned nhere = n - i < first->nlanes ? n - i : first->nlanes;
         hli_copy(&states, &s->begin, first->nlanes * hli_state_nbytes(s->alg));
         if (s->first_words == NULL)
-            hli_advance_lanes(first, s->alg, &states, msg, seg->ncopied);
+            hli_advance_lanes(first, s->alg, &states, copies->data + i, seg->ncopied);
         for (unsigned b = 0; s->first_words != NULL && b < seg->ncopied; b++)
             s->first_words(&states, &copies->first_words[b]);
         if (seg->nshared > 0)
@@ -293,31 +314,51 @@ static void hash_batch(struct search *s, const struct segment *seg, struct copie
             first->scheduled(&states, seg->schedule);
         else if (seg->nending > 0)
             hli_advance_lanes(first, s->alg, &states, ending, seg->nending);
-        const unsigned nhere = n - i < first->nlanes ? n - i : first->nlanes;
         if (second == NULL) {
             look_through(s, &states, first->nlanes, nonce + i, nhere);
-            continue;
-        }
-        if (s->second_words != NULL) {
+        } else if (s->second_words != NULL) {
             again_words(s, &states, &copies->second_words);
             hli_copy(&states, &s->begin_again, second->nlanes * hli_state_nbytes(s->last_alg));
             s->second_words(&states, &copies->second_words);
             look_through(s, &states, second->nlanes, nonce + i, nhere);
-            continue;
+        } else {
+            s->edges.digests(s->alg, &states, first->nlanes, nhere, copies->digests + i);
         }
-        for (unsigned l = 0; l < first->nlanes; l++)
-            digests[l] = copies->second[i + l];
-        s->edges.digests(s->alg, &states, first->nlanes, nhere, digests);
     }
-    if (second == NULL || s->second_words != NULL)
-        return;
+}
+
+/* Hashes the n digests again, likewise. */
+static void hash_again(struct search *s, struct copies *copies, uint64_t nonce, unsigned n)
+{
+    const hl_kernel *const second = s->second;
+    const uint8_t *msg[HLI_LANES];
+    union hli_lane_states states;
+
     for (unsigned i = 0; i < n; i += second->nlanes) {
         for (unsigned l = 0; l < second->nlanes; l++)
             msg[l] = copies->second[i + l < n ? i + l : i];
         hli_copy(&states, &s->begin_again, second->nlanes * hli_state_nbytes(s->last_alg));
-        hli_advance_lanes(second, s->last_alg, &states, msg,
-                          hli_ending_nblocks(s->last_alg, s->alg->digest_nbytes));
+        hli_advance_lanes(second, s->last_alg, &states, msg, copies->again.nblocks);
         look_through(s, &states, second->nlanes, nonce + i, n - i < second->nlanes ? n - i : second->nlanes);
+    }
+}
+
+/* Hashes the first n copies, and their digests. */
+static void hash_batch(struct search *s, const struct segment *seg, struct copies *copies, uint64_t nonce, unsigned n)
+{
+    const int is_whole = seg->whole.nblocks > 0;
+
+    if (!is_whole)
+        hash_blocks(s, seg, copies, nonce, n);
+    for (unsigned i = 0; is_whole && i < n; i += s->first->nlanes)
+        s->first_whole(&seg->whole, copies->data + i, seg->nbytes, copies->digests + i);
+    if (s->second == NULL ? is_whole : s->second_whole != NULL) {
+        for (unsigned i = 0; s->second != NULL && i < n; i += s->second->nlanes)
+            s->second_whole(&copies->again, (const uint8_t *const *)copies->digests + i, copies->nbytes,
+                            copies->digests + i);
+        take(s, copies->digests, nonce, n);
+    } else if (s->second != NULL && s->second_words == NULL) {
+        hash_again(s, copies, nonce, n);
     }
 }
 
@@ -375,6 +416,12 @@ static HLI_NOINLINE void search_all(struct search *s)
 
     /* Lanes without a nonce hash what their memory has: it must be set. */
     hli_zero(&copies, sizeof copies);
+    copies.again = hli_describe(&s->plan->second, hli_ending_nblocks(s->last_alg, s->alg->digest_nbytes), 1, NULL);
+    for (unsigned l = 0; l < HLI_LANES; l++) {
+        copies.data[l] = copies.first[l];
+        copies.digests[l] = copies.second[l];
+        copies.nbytes[l] = s->alg->digest_nbytes;
+    }
     if (s->second != NULL)
         for (unsigned l = 0; l < HLI_LANES; l++) {
             const size_t nbytes = s->alg->digest_nbytes;
@@ -393,6 +440,21 @@ static HLI_NOINLINE void search_all(struct search *s)
         if (high >= job->last)
             return;
     }
+}
+
+/* The kernel for this pass over many nonces, and its function for whole messages, or NULL. Only blocks() spares a last
+ * hash its digests: over AVX2 these take longer than the function gains (SHA-1, Zen 1: 137 cycles a nonce for 124). */
+static const hl_kernel *choose(const struct hli_plan *plan, const struct hli_pass *pass, int is_last,
+                               hli_whole_fn **whole)
+{
+    enum { CALL = 10, DIGESTS = 30 }; /* ns of a call beside its blocks, without and with digests */
+    const hl_kernel *kernel =
+        hli_may_be_whole(pass) ? hli_choose_whole(plan->choice, hli_body(pass->alg), CALL) : NULL;
+
+    if (kernel != NULL && is_last && hli_row_of(kernel)->beside > DIGESTS)
+        kernel = NULL;
+    *whole = kernel == NULL ? NULL : hli_whole_of(kernel);
+    return kernel == NULL ? hli_best(plan, pass, SIZE_MAX, CALL) : kernel;
 }
 
 static hl_status check_job(const hl_search_job *job, const struct search *s)
@@ -444,17 +506,27 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     plan.forced = NULL;
     plan.is_secret = 0;
     plan.first = (struct hli_pass){.alg = s.alg};
-    plan.second = (struct hli_pass){.alg = s.last_alg};
+    plan.second = (struct hli_pass){.alg = s.last_alg, .begin = s.last_alg->iv};
+    hl_ctx ctx = {.alg = job->alg}, *const stream = &ctx;
+    hli_copy(&ctx.state, begin != NULL ? &begin->state : s.alg->iv, hli_state_nbytes(s.alg));
+    ctx.nbytes = begin != NULL ? begin->nbytes : 0;
+    hli_update(&plan, &stream, &(hl_slice){job->prefix, job->prefix_nbytes}, 1);
+    s.nrest = hli_rest_of_block(s.alg, ctx.nbytes);
+    s.begin_nbytes = ctx.nbytes - s.nrest;
+    plan.first.begin = &ctx.state;
+    plan.first.begin_nbytes = s.begin_nbytes;
+    s.plan = &plan;
     s.edges = hli_edges_of(&plan);
+    s.first_whole = s.second_whole = NULL;
     s.first = hli_choose_words(plan.choice, hli_body(s.alg), &s.first_words);
     if (s.first == NULL)
-        s.first = hli_best(&plan, &plan.first, SIZE_MAX, 10);
+        s.first = choose(&plan, &plan.first, job->again == 0, &s.first_whole);
     s.second = job->again == 0 ? NULL : hli_choose_words(plan.choice, hli_body(s.last_alg), &s.second_words);
     if (s.second == NULL || s.first_words == NULL || hli_word_nbytes(s.alg) != hli_word_nbytes(s.last_alg) ||
         s.alg->digest_nbytes % hli_word_nbytes(s.alg) != 0)
         s.second_words = NULL;
     if (job->again != 0 && s.second_words == NULL)
-        s.second = hli_best(&plan, &plan.second, SIZE_MAX, 10);
+        s.second = choose(&plan, &plan.second, 1, &s.second_whole);
     s.nbatch = s.first_words != NULL ? s.first->nlanes : HLI_LANES / s.first->nlanes * s.first->nlanes;
     s.nonces = nonces;
     s.room = room;
@@ -466,12 +538,6 @@ hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *no
     s.top_shift = top_at % hli_word_nbytes(s.last_alg) == 0 ? 32 : 0; /* in words of 64 bits, which are big-endian */
     s.top_swap = (job->digest_order == HL_LEAST_FIRST) == hli_big_endian(s.last_alg);
 
-    hl_ctx ctx = {.alg = job->alg}, *const stream = &ctx;
-    hli_copy(&ctx.state, begin != NULL ? &begin->state : s.alg->iv, hli_state_nbytes(s.alg));
-    ctx.nbytes = begin != NULL ? begin->nbytes : 0;
-    hli_update(&plan, &stream, &(hl_slice){job->prefix, job->prefix_nbytes}, 1);
-    s.nrest = hli_rest_of_block(s.alg, ctx.nbytes);
-    s.begin_nbytes = ctx.nbytes - s.nrest;
     hli_splat_lanes(s.alg, &s.begin, s.first->nlanes, &ctx.state);
     if (s.second != NULL)
         hli_splat_lanes(s.last_alg, &s.begin_again, s.second->nlanes, s.last_alg->iv);
