@@ -15,6 +15,9 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
     const struct hli_pass *pass = &plan->second;
     const hl_alg_info *alg = pass->alg;
     const unsigned nblocks = ends->nblocks;
+    /* Over AVX-512 padding is one store, and kernels load a block at once: after two stores they would wait. */
+    const int are_blocks = ends->edges.pad == hli_pad_scalar && hli_is_strengthened(alg) &&
+                           hli_block_nbytes(alg) == sizeof ends->digests[0] && nblocks == 1;
     const uint8_t *msg[HLI_LANES];
     uint8_t *digests[HLI_LANES];
     unsigned first = 0;
@@ -33,8 +36,13 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
             const struct hli_whole whole = hli_describe(pass, nblocks, 1, NULL);
             ends->again(&whole, data, ends->nbytes, digests);
         } else {
-            ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);
-            hli_point_at_tails(alg, tails, nlanes, n, msg);
+            for (; are_blocks && ends->npadded < ends->n; ends->npadded++)
+                hli_pad_in_place(64, hli_big_endian(alg), ends->digests[ends->npadded], *ends->nbytes,
+                                 pass->begin_nbytes + *ends->nbytes);
+            if (!are_blocks)
+                ends->edges.pad(alg, nblocks, data, ends->nbytes, pass->begin_nbytes, n, tails->bytes);
+            for (unsigned l = 0; l < nlanes; l++)
+                msg[l] = are_blocks ? data[l < n ? l : 0] : hli_tail(alg, tails, l < n ? l : 0);
             hli_begin_lanes(pass, nlanes, ends->at + first, n, states);
             hli_advance_last(kernel, alg, states, msg, nblocks);
             hli_write_digests(ends->edges, kernel, alg, states, n, digests);
@@ -42,7 +50,7 @@ HLI_NOINLINE void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_
         first += n;
     }
     for (unsigned i = first; i < ends->n; i++) {
-        hli_copy(ends->digests[i - first], ends->digests[i], sizeof ends->digests[i]);
+        hli_copy(ends->digests[i - first], ends->digests[i], *ends->nbytes); /* not what may lie behind */
         ends->at[i - first] = ends->at[i];
     }
     ends->n -= first;

@@ -154,8 +154,9 @@ struct hli_ends {
     hli_whole_fn *again;     /* its function for whole messages; NULL: not used */
     unsigned n, nused;       /* digests in the queue, now and at most so far */
     unsigned nblocks;        /* of a digest that is hashed again */
+    unsigned npadded;        /* digests that are blocks: their padding is behind them, and stays */
     size_t at[HLI_QUEUE];    /* the messages that the digests belong to */
-    uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES];
+    uint8_t digests[HLI_QUEUE][HL_DIGEST_MAX_NBYTES] __attribute__((aligned(64)));
     uint8_t *queue[HLI_QUEUE]; /* the addresses of these digests, and */
     size_t nbytes[HLI_LANES];  /* their lengths, in the form that the padding functions take */
 };
@@ -171,7 +172,7 @@ HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan
                    : count > HLI_WINDOW                        ? hli_kernel_short(plan, second)
                    : hli_body(second->alg) == hli_body(plan->first.alg) ? wide
                                                                : hli_kernel(plan, second, count);
-    ends->n = ends->nused = 0;
+    ends->n = ends->nused = ends->npadded = 0;
     if (ends->second == NULL)
         return;
     ends->nblocks = hli_ending_nblocks(second->alg, plan->first.alg->digest_nbytes);
