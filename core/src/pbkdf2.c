@@ -60,8 +60,7 @@ static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
     const size_t digest_nbytes = alg->digest_nbytes;
     union hli_lane_states inner, outer, states, sums;
     struct hli_tails tails;
-    uint8_t first[HLI_LANES][HL_DIGEST_MAX_NBYTES], sum[HLI_LANES][HL_DIGEST_MAX_NBYTES];
-    uint8_t *to[HLI_LANES], *sum_to[HLI_LANES];
+    uint8_t first[HLI_LANES][HL_DIGEST_MAX_NBYTES], *to[HLI_LANES];
     const uint8_t *msg[HLI_LANES];
     hl_hmac_key key;
     size_t password = SIZE_MAX; /* index of the password that `key` was made of */
@@ -78,7 +77,6 @@ static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
                 password = i;
                 begin_block(d, &key, &d->salts[i], (uint32_t)((task + l) % d->nblocks + 1), first[l]);
                 to[l] = hli_tail(alg, &tails, l);
-                sum_to[l] = sum[l];
                 edges.pad(alg, 1, &(const uint8_t *){first[l]}, &digest_nbytes, hli_block_nbytes(alg), 1, to[l]);
             }
             hli_load_lane(alg, &inner, nlanes, l, &key.inner); /* a lane without a block gets the latest key */
@@ -95,17 +93,14 @@ static HLI_NOINLINE int derive(const struct derivation *d, size_t ntasks)
             copy_states(&states, &outer, nbytes);
             hli_advance_lanes(kernel, alg, &states, msg, 1);
             edges.digests(alg, &states, nlanes, n, to);
-            for (size_t w = 0; w < nbytes / 8; w++)
+            for (size_t w = 0; w < (nbytes + 7) / 8; w++) /* one lane of five words: what follows has no meaning */
                 sums.w64[w] ^= states.w64[w];
-            if (nbytes % 8 != 0) /* an odd number of 32-bit words: one lane of five */
-                sums.w32[nbytes / 4 - 1] ^= states.w32[nbytes / 4 - 1];
         }
-        edges.digests(alg, &sums, nlanes, n, sum_to);
+        edges.digests(alg, &sums, nlanes, n, to);
         for (unsigned l = 0; l < n; l++) {
             const size_t i = (task + l) / d->nblocks, at = (task + l) % d->nblocks * digest_nbytes;
-            const size_t left = d->key_nbytes - at, nwritten = left < digest_nbytes ? left : digest_nbytes;
-            for (size_t b = 0; b < nwritten; b++)
-                d->keys[i * d->key_nbytes + at + b] = first[l][b] ^ sum[l][b];
+            for (size_t b = 0; b < digest_nbytes && at + b < d->key_nbytes; b++)
+                d->keys[i * d->key_nbytes + at + b] = first[l][b] ^ to[l][b];
         }
         task += n;
     }
