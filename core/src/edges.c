@@ -1,5 +1,5 @@
-/* edges.c: pads the ends of messages and writes digests, in plain C, for any number of lanes. x86/avx512.c has versions
- * that work in registers; registry.c chooses.
+/* edges.c: pads the ends of messages and writes digests, in plain C, for any number of lanes. Over AVX2 and
+ * AVX-512 there are versions that work in registers; registry.c chooses.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -49,9 +49,9 @@
     HLI_HIDDEN HLI_ANY_STACK hl_scheduled_fn hli_##scheduled; \
     HLI_HIDDEN HLI_ANY_STACK hli_whole_fn hli_##whole;
 #define CHAIN(body, row, function, isa) HLI_HIDDEN HLI_ANY_STACK hli_chain_fn hli_##function;
-#define EDGES(isa) \
-    HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##isa; \
-    HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##isa;
+#define EDGES(isa, pad, digests) \
+    HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##pad; \
+    HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##digests;
 #define DETECT(isa, lanes, from) \
     HLI_HIDDEN HLI_ANY_STACK hli_possible_fn hli_sha1dc_possible_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_differ_fn hli_sha1dc_differ_##isa;

@@ -298,9 +298,9 @@ struct hli_edges hli_choose_edges(uint32_t word)
 {
     struct hli_edges best = {hli_pad_scalar, hli_digests_scalar};
 
-#define EDGES(isa) \
+#define EDGES(isa, pad, digests) \
     if (HLI_ISA(isa) && (word >> ISA_##isa & 1) != 0) \
-        best = (struct hli_edges){hli_pad_##isa, hli_digests_##isa};
+        best = (struct hli_edges){hli_pad_##pad, hli_digests_##digests};
 #include "registry.def"
     (void)word;
     return best;

@@ -34,20 +34,8 @@ PADDED_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endi
     }
 }
 
-#  define PAD hli_pad_avx512
 #  include "pad.inc.h"
-
-PADDED_TARGET void hli_digests_avx512(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
-                                    uint8_t *const digests[])
-{
-    if (nlanes * hli_word_nbytes(alg) != 64 || alg->digest_nbytes > 64 || alg->digest_nbytes % 4 != 0)
-        hli_digests_scalar(alg, states, nlanes, n, digests);
-    else if (hli_word_nbytes(alg) == 8)
-        lv64_digests(states, hli_nwords(alg), hli_big_endian(alg), alg->digest_nbytes, n, digests);
-    else
-        lv32_digests(states, hli_nwords(alg), hli_big_endian(alg), alg->digest_nbytes, n, digests);
-}
-
+#  include "digests.inc.h"
 #  endif
 
 #  if HLI_X86_64

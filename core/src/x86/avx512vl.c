@@ -33,12 +33,5 @@ PADDED_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endi
     }
 }
 
-#  define PAD hli_pad_avx512vl
 #  include "pad.inc.h"
-
-void hli_digests_avx512vl(const hl_alg_info *alg, const void *states, unsigned nlanes, unsigned n,
-                          uint8_t *const digests[])
-{
-    hli_digests_scalar(alg, states, nlanes, n, digests);
-}
 #endif

@@ -1,9 +1,9 @@
-/* pad.inc.h: pads messages over AVX-512, by pad_chunks() of the file that includes this one.
+/* pad.inc.h: pads messages over AVX-512, hli_pad_<isa>, by pad_chunks() of the file that includes this one.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-PADDED_TARGET void PAD(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[], const size_t nrests[],
-                       uint64_t nwhole, unsigned n, uint8_t *out)
+LV_KERNEL void LV_NAME(pad)(const hl_alg_info *alg, unsigned nblocks, const uint8_t *const rests[],
+                            const size_t nrests[], uint64_t nwhole, unsigned n, uint8_t *out)
 {
 #define PAD_ALL(nchunks, stride, length_is_128_bits, big_endian) \
       for (unsigned i = 0; i < n; i++) \
@@ -27,4 +27,3 @@ PADDED_TARGET void PAD(const hl_alg_info *alg, unsigned nblocks, const uint8_t *
     }
 #undef PAD_ALL
 }
-#undef PAD
