@@ -145,8 +145,8 @@ static void check_table(void)
         }
         CHECK(n >= 7 && n <= 12, "vector %u: %u conditions", v, n);
     }
-    /* Each row is one of the table that was held against sha1dc for 40 million blocks: a wrong row would be wrong in the
-     * plain loop too. */
+    /* Each row is one of the table that was held against sha1dc for 40 million blocks: a wrong row would be wrong in
+     * the plain loop too. */
     static char text[80 * NCONDITIONS];
     uint8_t digest[32], right[8];
     int end = 0;

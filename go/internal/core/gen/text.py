@@ -6,8 +6,9 @@
 
   text.py [--check] [amd64|arm64 ...]      gcc and aarch64-linux-gnu-gcc; CC names another for a single one
 
-Each function of C that Go's calls of the core (hli_go and hli_go_pairs in entry.c, hli_go_slh in slh.c) can reach becomes a function of
-Go's without a frame. C's stack is memory in the frame of `enter`, and a register that Go does not use points at it
+Each function of C that Go's calls of the core can reach (hli_go and hli_go_pairs in entry.c, hli_go_slh in slh.c)
+becomes a function of Go's without a frame. C's stack is memory that Go gives, and a register that Go does not use
+points at it
 (STACK in amd64.py and arm64.py). Go's own stack has nothing but the return addresses, so that Go finds the callers of
 every instruction. gcc keeps no register for its caller, as Go does not either. Tables of kernels lack addresses. A
 function link_<body> writes those of one block function into one, so that Go's linker leaves out kernels that a program
@@ -144,8 +145,8 @@ NAMES = """\
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls only hli_go, hli_go_pairs and hli_go_slh, by enter, enterPairs and
-// enterSLH.
+// Functions of C find their arguments where C has them. Go calls only hli_go, hli_go_pairs and hli_go_slh, by enter,
+// enterPairs and enterSLH.
 // The functions link_* make the kernels of a block function known to the core.
 
 """
