@@ -195,7 +195,7 @@ done
 
 # Libraries, each with a part of everything; two have one block function.
 parts=("one sha256 avx2;sha"
-    "others sha512;ripemd160;md5;search;hmac gnu;sse2;ssse3;avx;avx512vl;avx512;neon;sha3;sha512"
+    "others sha512;ripemd160;md5;search;hmac gnu;sse2;avx;avx512vl;avx512;neon;sha3;sha512"
     "sponges sha3;slh avx2;avx512vl")
 [ $level = all ] || mapfile -t parts < <(sample 1 "${parts[@]}")
 for part in "${parts[@]}"; do

@@ -51,7 +51,6 @@
 #define HLI_ISA_scalar       0
 #define HLI_ISA_gnu          0x0001
 #define HLI_ISA_sse2         0x0002
-#define HLI_ISA_ssse3        0x0004
 #define HLI_ISA_avx          0x0008
 #define HLI_ISA_avx2         0x0010
 #define HLI_ISA_avx512vl     0x0020

@@ -39,7 +39,7 @@ impl Tier {
             "avx512vl" | "avx512" | "sha_avx512vl" => Some(Tier::Here),
             "sha" | "sha512" => Some(Tier::NoAvx512),
             "avx2" => Some(Tier::Avx2),
-            "avx" | "ssse3" => Some(Tier::Avx),
+            "avx" => Some(Tier::Avx),
             "scalar" | "sse2" => Some(Tier::Plain),
             _ => None,
         }

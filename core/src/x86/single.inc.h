@@ -39,7 +39,13 @@
 #  define sv_same(p)             _mm_load_si128((const __m128i *)(p))
 #  define sv_bytes(x, order)     _mm_shuffle_epi8(x, order)
 #  define sv_words(x, order)     _mm_shuffle_epi32(x, order)
-#  define sv_align(high, low, n) _mm_alignr_epi8(high, low, n)
+#  ifdef X86_NO_PSHUFB /* n is 4 or 8 */
+#    define sv_align(high, low, n) \
+         ((n) == 8 ? (__m128i)_mm_shuffle_pd((__m128d)(low), (__m128d)(high), 1) \
+                   : sv_words((__m128i)_mm_move_ss((__m128)(low), (__m128)(high)), 0x39))
+#  else
+#    define sv_align(high, low, n) _mm_alignr_epi8(high, low, n)
+#  endif
 #  define sv_up(x, n)            _mm_slli_si128(x, n)
 #  define sv_down(x, n)          _mm_srli_si128(x, n)
 #else
@@ -52,17 +58,18 @@
 #  define sv_up(x, n)            _mm256_bslli_epi128(x, n)
 #  define sv_down(x, n)          _mm256_bsrli_epi128(x, n)
 #endif
-#define sv_swapped32(x) sv_bytes(x, sv_same(swapped32))
-#define sv_swapped64(x) sv_bytes(x, sv_same(swapped64))
-
+/*   sv_even_down(x), sv_even_up(x): words 0 and 2 at the lower and at the upper end, zeros beside */
+#ifdef X86_NO_PSHUFB
+#  define sv_even_down(x) _mm_move_epi64(sv_words(x, 0x08))
+#  define sv_even_up(x)   sv_up(sv_words(x, 0x08), 8)
+#else
+#  define sv_even_down(x) sv_bytes(x, sv_same(even_down))
+#  define sv_even_up(x)   sv_bytes(x, sv_same(even_up))
+#  if !SV_VPROL
 /* Orders for sv_bytes, the lowest byte first. */
-static const uint64_t swapped32[2] __attribute__((aligned(16))) = {0x0405060700010203, 0x0c0d0e0f08090a0b};
-#if HLI_X86_64
-static const uint64_t swapped64[2] __attribute__((aligned(16))) = {0x0001020304050607, 0x08090a0b0c0d0e0f};
-#endif
-#if !SV_VPROL
-static const uint64_t to_lower[2] __attribute__((aligned(16))) = {0x0b0a090803020100, 0x8080808080808080};
-static const uint64_t to_upper[2] __attribute__((aligned(16))) = {0x8080808080808080, 0x0b0a090803020100};
+static const uint64_t even_down[2] __attribute__((aligned(16))) = {0x0b0a090803020100, 0x8080808080808080};
+static const uint64_t even_up[2] __attribute__((aligned(16))) = {0x8080808080808080, 0x0b0a090803020100};
+#  endif
 #endif
 
 /* Computes x = value at this place. gcc would move a value to its only use, behind the rounds whose gaps it should

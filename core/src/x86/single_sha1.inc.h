@@ -147,7 +147,7 @@ SV_KERNEL void SV_NAME(sha1)(HLI_BLOCKS_ARGS)
                 lv32 w[8], x = lv32_splat(0), y = x;
                 SV_UNROLL(4)
                 for (unsigned q = 0; q < 4; q++) {
-                    w[q] = sv_swapped32(sv_load(blocks, 16 * q));
+                    w[q] = swap32(sv_load(blocks, 16 * q));
                     lv32_store(wk + 4 * q * SV_BLOCKS, lv32_add(w[q], lv32_splat(hli_sha1_k[0])));
                 }
                 ROUNDS80(SCHEDULING);

@@ -11,7 +11,7 @@
 #  define NROUNDS      64
 #  define K            hli_sha256_k
 #  define LV(op)       lv32_##op
-#  define SWAPPED      sv_swapped32
+#  define SWAPPED      swap32
 #  define WIDTH        "d"
 #  define TO_ALL       "1to4"
 #  define ADD_XMM      _mm_add_epi32
@@ -31,7 +31,7 @@
 #  define NROUNDS      80
 #  define K            hli_sha512_k
 #  define LV(op)       lv64_##op
-#  define SWAPPED      sv_swapped64
+#  define SWAPPED      swap64
 #  define WIDTH        "q"
 #  define TO_ALL       "1to2"
 #  define ADD_XMM      _mm_add_epi64
@@ -86,13 +86,13 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
         SV_SET(*p, lv64_shr(*y, 17));
         SV_SET(*q, lv64_shr(*y, 19));
         break;
-    case 5: SV_SET(*x, lv32_add(*x, sv_bytes(lv32_xor3(*p, *q, lv32_shr(*y, 10)), sv_same(to_lower)))); break;
+    case 5: SV_SET(*x, lv32_add(*x, sv_even_down(lv32_xor3(*p, *q, lv32_shr(*y, 10))))); break;
     case 6:
         SV_SET(*y, sv_words(*x, 0x50));
         SV_SET(*p, lv64_shr(*y, 17));
         SV_SET(*q, lv64_shr(*y, 19));
         break;
-    case 7: SV_SET(*x, lv32_add(*x, sv_bytes(lv32_xor3(*p, *q, lv32_shr(*y, 10)), sv_same(to_upper))));
+    case 7: SV_SET(*x, lv32_add(*x, sv_even_up(lv32_xor3(*p, *q, lv32_shr(*y, 10)))));
 #  endif
         w[i] = *x;
         lv32_store(wk + (t0 + 16 + 4 * i) * SV_BLOCKS, lv32_add(*x, sv_same(K + t0 + 16 + 4 * i)));

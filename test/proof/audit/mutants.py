@@ -54,7 +54,7 @@ KERNEL_MUTANTS = [
     ("x86/sha_avx512vl.c", "x86/sha.inc.h", "sha256msg2 {%%xmm2, %%xmm1|", "sha256msg2 {%%xmm1, %%xmm2|"),
     ("x86/sha512_x86.c", "x86/sha512_x86.c", "0x7f, 0xcb, 0xcc", "0x77, 0xcb, 0xc4"),
     ("x86/sha512_x86.c", "x86/sha512_x86.c", "w2, w3, 0x03", "w2, w3, 0x0f"),
-    ("x86/single_ssse3.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
+    ("x86/single_sse2.c", "x86/single_sha1.inc.h", "sv_up(*x, 12)", "sv_up(*x, 8)"),
     ("x86/single_avx.c", "x86/single_sha1.inc.h", "OP(xor, d, x) OP(and, b, x)", "OP(xor, c, x) OP(and, b, x)"),
     ("x86/single_avx.c", "x86/single_sha2.inc.h", "lv32_shr(*y, 3)", "lv32_shr(*y, 4)"),
     ("x86/single_avx2.c", "x86/single_sha2.inc.h", "OP(add, h, d)", ""),

@@ -58,7 +58,7 @@ NO_PACKAGE = "(BODY|BLOCK_BODY|LANES2?|KERNEL2?)\\((%s)," % "|".join(
 # without the core, or gain 3% at most over the kernels that remain.
 LEFT_OUT = {
     "amd64": [
-        r"ISA\(ssse3,", r"KERNEL\(\w+, \w+_blocks_(ssse3|avx|avx512vl)_x1,",
+        r"KERNEL\(\w+, \w+_blocks_(sse2|avx|avx512vl)_x1,",
         r"LANES\(\w+, \w+, sse2,", r"KERNEL\(KECCAK, keccak_blocks_(sse2|scalar),",
         r"LANES\((SHA1|SHA256|SHA512|RIPEMD160), \w+, scalar,", r"DETECT\(sse2,", NO_PACKAGE,
     ],
