@@ -24,7 +24,6 @@ static const struct {
 };
 uint32_t __real_hli_choice(void);
 uint32_t __wrap_hli_choice(void);
-const hl_kernel *__wrap_hli_choose_now(hl_body body);
 static const size_t nrows = sizeof rows / sizeof rows[0];
 
 static hl_slice messages[COUNT];
@@ -315,19 +314,14 @@ static void check_chosen(hl_isas isas, uint32_t features)
     }
 }
 
-/* The linker redirects the library's calls of hli_choice and hli_choose_now to these functions (--wrap). Every second
- * read returns another choice. */
+/* The linker redirects the library's calls of hli_choice to this function (--wrap). Every second read returns another
+ * choice. */
 static unsigned nreads;
 static uint32_t other_choice;
 
 uint32_t __wrap_hli_choice(void)
 {
     return nreads++ % 2 == 0 || other_choice == 0 ? __real_hli_choice() : other_choice;
-}
-
-const hl_kernel *__wrap_hli_choose_now(hl_body body)
-{
-    return hli_choose_one(__wrap_hli_choice(), body);
 }
 
 /* A call that made two choices could do anything between them. Each call must make one. */

@@ -72,7 +72,7 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
     hli_check_readable(data, nbytes);
     if (__builtin_expect(nbytes > HLI_CHUNK_NBYTES && hli_is_tree(info), 0))
         return hash_tree(info, data, nbytes, digest);
-    hli_hash_inline(hli_choose_now(hli_body(info)), info, info->iv, 0, data, nbytes, digest);
+    hli_hash_inline(hli_choose_one(hli_choice(), hli_body(info)), info, info->iv, 0, data, nbytes, digest);
     return HL_OK;
 }
 
@@ -279,7 +279,7 @@ hl_status hl_final_many(hl_ctx *const ctxs[], size_t count, uint8_t *digests)
 /* Not inlined, so that a short update saves no registers. */
 static HLI_NOINLINE hl_status update_blocks(const hl_alg_info *info, hl_ctx *ctx, const void *data, size_t nbytes)
 {
-    const hl_kernel *const kernel = hli_choose_now(hli_body(info));
+    const hl_kernel *const kernel = hli_choose_one(hli_choice(), hli_body(info));
 
     if (__builtin_expect(hli_is_tree(info), 0)) {
         const struct hli_plan plan = {.choice = hli_choice(), .is_secret = is_keyed(info, ctx)};
@@ -325,7 +325,7 @@ hl_status hl_squeeze(hl_ctx *ctx, uint8_t *digest, size_t nbytes)
     const int is_first = (ctx->alg & SQUEEZING) == 0;
     if (nbytes > HL_MESSAGE_MAX_NBYTES - (is_first ? 0 : ctx->nbytes))
         return HL_ELENGTH;
-    hli_squeeze_stream(hli_choose_now(hli_body(info)), info, ctx, is_first, digest, nbytes);
+    hli_squeeze_stream(hli_choose_one(hli_choice(), hli_body(info)), info, ctx, is_first, digest, nbytes);
     ctx->alg |= SQUEEZING;
     return HL_OK;
 }
@@ -346,7 +346,7 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
         hli_final_tree(&plan, ctx, digest);
         return HL_OK;
     }
-    hli_final_one(hli_choose_now(hli_body(info)), info, ctx, digest);
+    hli_final_one(hli_choose_one(hli_choice(), hli_body(info)), info, ctx, digest);
     hli_wipe_one(info, ctx);
     return HL_OK;
 }

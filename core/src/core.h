@@ -483,10 +483,6 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
  * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
-/* The best kernel for one message: it has one lane, unless the choice leaves none of these. */
-HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t choice, hl_body body);
-/* The same under the choice at this moment. */
-HLI_HIDDEN const hl_kernel *hli_choose_now(hl_body body);
 /* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
  * takes less time. call_cost: of those kernels. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);

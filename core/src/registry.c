@@ -246,30 +246,6 @@ unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg)
     return HLI_WHOLE_NBLOCKS;
 }
 
-/* Many programs hash one message a call, and weighing all rows would take a third of that time (64 bytes: 20 to 30 ns
- * of 90). One message never goes to lanes, as the driver adds the time of some blocks (RIPEMD-160 of 64 bytes: 480 ns
- * instead of 250). */
-const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
-{
-    const hl_kernel *alone = hli_single(word, body);
-
-    return alone != NULL ? alone : hli_choose(word, body, 1, 0);
-}
-
-/* Not inlined, so that the next call needs no frame. */
-static HLI_NOINLINE const hl_kernel *choose_otherwise(hl_body body)
-{
-    return hli_choose_one(hli_choice(), body);
-}
-
-const hl_kernel *hli_choose_now(hl_body body)
-{
-    const uint32_t word = atomic_load_explicit(&choice, memory_order_relaxed);
-    const hl_kernel *alone = hli_single(word, body); /* NULL while the word is not known */
-
-    return __builtin_expect(alone != NULL, 1) ? alone : choose_otherwise(body);
-}
-
 const hl_kernel *hli_choose_words(uint32_t word, hl_body body, hli_words_fn **words)
 {
     const struct hli_row *const all = hli_rows;
