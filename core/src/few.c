@@ -30,7 +30,7 @@ struct few {
     unsigned flags; /* of hli_plan_group */
     int is_one_length;
     const void *schedule;   /* of their last block, if it is known */
-    struct hli_whole whole; /* for functions for whole messages: with that schedule */
+    struct hli_whole whole; /* for functions for whole messages: with that schedule; few_of leaves it out */
 };
 
 /* The messages and the places for their digests, with room for idle lanes. */
@@ -48,9 +48,9 @@ HLI_INLINE struct few few_of(uint32_t word, const struct hli_pass *pass, size_t 
         is_one_length && pass->begin_nbytes == 0 ? hli_known_schedule(pass->alg, most) : NULL;
     const int may_be_whole = hli_may_be_whole(pass) && nblocks <= hli_whole_nblocks(word, pass->alg);
 
-    return (struct few){pass, count, nblocks, (schedule != NULL ? HLI_IS_KNOWN : 0) |
-                                                  (may_be_whole ? HLI_MAY_BE_WHOLE : 0),
-                        is_one_length, schedule, hli_describe(pass, nblocks, is_one_length, schedule)};
+    return (struct few){.pass = pass, .count = count, .nblocks = nblocks, .is_one_length = is_one_length,
+                        .flags = (schedule != NULL ? HLI_IS_KNOWN : 0) | (may_be_whole ? HLI_MAY_BE_WHOLE : 0),
+                        .schedule = schedule};
 }
 
 /* A group by any kernel of several lanes: messages first .. first + n - 1. The last two blocks are copied and padded,
@@ -175,10 +175,9 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     const int is_one_length = least == most, is_even = is_one_length || hli_padded_nblocks(alg, least) == nblocks;
     if (!is_even && (count > HLI_FEW || !hli_plan_apart(word, alg, all->base, count, nblocks)))
         return 0;
-    const struct few few = few_of(word, pass, count, nblocks, most, is_one_length);
+    struct few few = few_of(word, pass, count, nblocks, most, is_one_length), again;
     const struct hli_group group = is_even ? hli_plan_group(word, alg, count, nblocks, few.flags | HLI_ARE_ALL)
                                            : (struct hli_group){hli_choose_one(word, hli_body(alg)), HLI_ONE};
-    struct few again;
     struct hli_group group_again = {NULL, HLI_ONE};
     if (second->alg != NULL) {
         again = few_of(word, second, count, hli_ending_nblocks(second->alg, alg->digest_nbytes), alg->digest_nbytes, 1);
@@ -192,6 +191,9 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     if (count >= HLI_SHARED && group.how == HLI_BLOCKS && is_one_length && group.kernel->scheduled != NULL &&
         hli_rest_of_block(alg, most) == 0) /* in step they share the padding's schedule */
         return 0;
+    few.whole = hli_describe(pass, nblocks, is_one_length, few.schedule);
+    if (second->alg != NULL)
+        again.whole = hli_describe(second, again.nblocks, 1, again.schedule);
     struct columns columns;
     for (size_t i = 0; i < count; i++) {
         const hl_slice message = hli_message_at(all->layout, all, i);
