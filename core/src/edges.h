@@ -83,30 +83,30 @@ HLI_INLINE void hli_copy_short(uint8_t *to, const uint8_t *from, size_t nbytes)
         hli_store_pair(to + last, hli_load_short(from + last, nbytes - last));
 }
 
-/* Appends bytes to the `held` ones of a block, which they do not overfill. They begin in the middle of 16 bytes: these
- * are written anew. */
+/* Appends bytes to the `held` ones of a block, and writes nothing behind them. Kernels load 16 bytes at once: all such
+ * but the first are written by one store. */
 HLI_INLINE void hli_append(uint8_t *block, size_t held, const uint8_t *from, size_t nbytes)
 {
-    const unsigned n = held % 16;
-    uint8_t *to = block + held - n;
+    uint8_t *const to = block + held;
 
-    if (n != 0) {
-        const size_t ntaken = nbytes < 16 - n ? nbytes : 16 - n;
-        uint64_t first, second;
-        hli_load_words(from, ntaken, &first, &second);
-        if (n >= 8) {
-            second = first << 8 * (n - 8);
-            first = 0;
-        } else {
-            second = second << 8 * n | first >> 8 * (8 - n);
-            first <<= 8 * n;
+    if (nbytes >= 16) {
+        hli_copy(to, from, 16);
+        for (size_t i = 32 - held % 16; i < nbytes; i += 16) {
+            hli_copy(to + i - 16, from + i - 16, 16);
+            __asm__("" : "+r"(i)); /* else gcc calls memcpy */
         }
-        hli_store_pair(to, (hli_load_pair(to) & hli_load_pair(hli_first_bytes + 16 - n)) | hli_pair_of(first, second));
-        from += ntaken;
-        nbytes -= ntaken;
-        to += 16;
+        hli_copy(to + nbytes - 16, from + nbytes - 16, 16);
+    } else if (nbytes >= 8) {
+        hli_copy(to, from, 8);
+        hli_copy(to + nbytes - 8, from + nbytes - 8, 8);
+    } else if (nbytes >= 4) {
+        hli_copy(to, from, 4);
+        hli_copy(to + nbytes - 4, from + nbytes - 4, 4);
+    } else if (nbytes > 0) { /* at most 3 bytes: the first, the middle and the last are all */
+        to[0] = from[0];
+        to[nbytes / 2] = from[nbytes / 2];
+        to[nbytes - 1] = from[nbytes - 1];
     }
-    hli_copy_short(to, from, nbytes);
 }
 
 /* Ends a message of nbytes: writes the last nrest % 16 of its nrest bytes, which are `last` with zeros behind, then the

@@ -35,14 +35,14 @@ HLI_INLINE void hli_begin_one(const hl_alg_info *alg, hl_ctx *ctx, const void *s
     ctx->reserved = 0;
 }
 
-/* Writes bytes of the message behind the `held` ones of a context's block, up to its end and not beyond: a sponge's
- * block may fill the context's room, and need not be a whole number of pairs of words. */
-HLI_INLINE void hli_write_block(const hl_alg_info *alg, hl_ctx *ctx, size_t held, const uint8_t *data, size_t nbytes)
+/* Writes bytes that do not fill the block behind the `held` ones. Zeros behind them let hli_final_one load the last 16
+ * bytes at once; a sponge's block may fill the context's room. */
+HLI_INLINE void hli_write_rest(const hl_alg_info *alg, hl_ctx *ctx, size_t held, const uint8_t *data, size_t nbytes)
 {
-    if (!hli_is_sponge(alg))
+    if (hli_is_sponge(alg))
         hli_append(ctx->block, held, data, nbytes);
-    else if (nbytes > 0)
-        hli_copy(ctx->block + held, data, nbytes);
+    else
+        hli_copy_short(ctx->block + held, data, nbytes);
 }
 
 /* Appends bytes that do not fill a block. If they do, returns 0, with nothing done. */
@@ -52,10 +52,7 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
 
     if (nbytes >= hli_block_nbytes(alg) - held)
         return 0;
-    if (hli_is_sponge(alg))
-        hli_write_block(alg, ctx, held, data, nbytes);
-    else
-        hli_copy_short(ctx->block + held, data, nbytes);
+    hli_write_rest(alg, ctx, held, data, nbytes);
     ctx->nbytes += nbytes;
     return 1;
 }
@@ -83,10 +80,10 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     if (held != 0) {
         const size_t room = hli_block_nbytes(alg) - held;
         if (nbytes == room && hli_is_counted(alg)) { /* it may be the last block */
-            hli_write_block(alg, ctx, held, data, nbytes);
+            hli_append(ctx->block, held, data, nbytes);
             return;
         }
-        hli_write_block(alg, ctx, held, data, room);
+        hli_append(ctx->block, held, data, room);
         hli_advance_one(kernel, alg, &ctx->state, ctx->block, 1);
         data += room;
         nbytes -= room;
@@ -94,7 +91,7 @@ HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, 
     const size_t nblocks = hli_whole_blocks(alg, nbytes), nwhole = nblocks * hli_block_nbytes(alg);
     if (nblocks > 0)
         hli_advance_one(kernel, alg, &ctx->state, data, nblocks);
-    hli_write_block(alg, ctx, 0, data + nwhole, nbytes - nwhole);
+    hli_write_rest(alg, ctx, 0, data + nwhole, nbytes - nwhole);
 }
 
 /* Tells the compiler what calls have checked: the length in bits is one word of 64 bits. */

@@ -6,7 +6,8 @@
  * hli_plan_apart   whether up to HLI_FEW messages of other numbers of blocks go one by one
  * hli_spares_power whether a call avoids vectors of 512 bits, on CPUs whose clock they slow down
  *
- * The best kernel for messages of one length is registry.c's answer (hli_choose); for one message, hli_choose_one (plan.h).
+ * The best kernel for messages of one length is registry.c's answer (hli_choose), for one message hli_choose_one's
+ * (plan.h).
  */
 #include "plan.h"
 

@@ -150,9 +150,9 @@ HLI_INLINE unsigned hli_group_shape(size_t nblocks, int is_known, int may_be_who
 extern _Atomic uint32_t hli_answers[HLI_NBODIES][HLI_SHORT][HLI_NSHAPES] HLI_HIDDEN;
 /* Finds and keeps an answer. */
 HLI_HIDDEN uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages, unsigned shape);
-/* The kernel for one message: it has one lane, unless the choice leaves none of these. In lanes the driver would add the
- * time of some blocks (RIPEMD-160 of 64 bytes: 480 ns instead of 250). Many programs hash one message a call: to weigh
- * all rows would take a third of that time (64 bytes: 20 to 30 ns of 90). */
+/* The kernel for one message: it has one lane, unless the choice leaves none of these. In lanes the driver would add
+ * the time of some blocks (RIPEMD-160 of 64 bytes: 480 ns instead of 250). Many programs hash one message a call: to
+ * weigh all rows would take a third of that time (64 bytes: 20 to 30 ns of 90). */
 HLI_INLINE const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
 {
     uint32_t found = atomic_load_explicit(&hli_answers[body][0][0], memory_order_relaxed);
