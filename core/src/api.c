@@ -130,7 +130,16 @@ hl_status hl_hash_rows(hl_alg alg, const void *base, size_t stride, size_t nbyte
     if (alg != HL_SHA256 || nbytes != 64 || stride != 64 || !hli_are_few_nodes(base, count, digests))
         return hash_any_rows(alg, base, stride, nbytes, count, digests);
     hli_check_readable(base, 64 * count);
-    hli_hash_nodes(hli_alg_find(HL_SHA256), base, count, digests);
+    if (count > 1) {
+        hli_hash_nodes(hli_alg_find(HL_SHA256), base, count, digests);
+        return HL_OK;
+    }
+    const hl_kernel *const kernel = hli_choose_one(hli_choice(), HL_BODY_SHA256);
+    hli_whole_fn *const whole = hli_row_of(kernel)->whole;
+    if (whole != NULL && kernel->nlanes == 1)
+        whole(&hli_nodes[1], (const uint8_t *const[]){base}, (const size_t[]){64}, (uint8_t *const[]){digests});
+    else
+        hli_hash_one(kernel, hli_alg_find(HL_SHA256), hli_sha256_iv, 0, base, 64, digests);
     return HL_OK;
 }
 

@@ -559,7 +559,9 @@ struct hli_plan {
 
 /* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* SHA-256 of 2 or more nodes of 64 bytes, one behind the other. Begins sooner than a call for rows. */
+/* A node of 64 bytes for functions for whole messages: two blocks, or one and the schedule of the padding. */
+extern const struct hli_whole hli_nodes[2] HLI_HIDDEN;
+/* SHA-256 of nodes, one behind the other. Begins sooner than a call for rows. */
 HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
 /* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where
  * a node is that is still to be read. */
@@ -567,7 +569,7 @@ HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t 
 {
     const uintptr_t from = (uintptr_t)nodes, into = (uintptr_t)digests;
 
-    return HLI_ALG(sha256) && count - 2 <= 64 - 2 && from != 0 && into != 0 &&
+    return HLI_ALG(sha256) && count - 1 < 64 && from != 0 && into != 0 &&
            (into <= from + 32 || into >= from + 64 * count);
 }
 /* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */

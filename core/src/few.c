@@ -226,12 +226,13 @@ static HLI_NOINLINE void hash_node_blocks(uint32_t word, const hl_alg_info *alg,
     hash_blocks(kernel, hli_choose_edges(word), &few, 0, n, data, nbytes, to);
 }
 
+const struct hli_whole hli_nodes[2] = {
+    {hli_sha256_iv, 0, 2, NULL, NODE / 2, 1, NODE, 0},
+    {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, NODE / 2, 1, NODE, 0},
+};
+
 HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests)
 {
-    static const struct hli_whole whole[2] = {
-        {hli_sha256_iv, 0, 2, NULL, NODE / 2, 1, NODE, 0},
-        {hli_sha256_iv, 0, 1, hli_sha256_schedule_64, NODE / 2, 1, NODE, 0},
-    };
     static const size_t nbytes[] = {NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE,
                                     NODE, NODE, NODE, NODE, NODE, NODE, NODE, NODE};
     uint32_t word = hli_choice();
@@ -247,9 +248,10 @@ HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, s
         for (size_t l = 0; l < nlanes; l++) { /* idle lanes hash the first node */
             data[l] = nodes + (l < count ? l : 0) * NODE;
             to[l] = l < count ? digests + l * (NODE / 2) : idle;
+            __asm__("" : "+r"(l)); /* else gcc fills vectors, which takes longer */
         }
         if (group.how == HLI_WHOLE)
-            hli_row_of(group.kernel)->whole(&whole[group.kernel->scheduled != NULL], data, nbytes, to);
+            hli_row_of(group.kernel)->whole(&hli_nodes[group.kernel->scheduled != NULL], data, nbytes, to);
         else if (group.how == HLI_ONE)
             hli_hash_one(group.kernel, alg, alg->iv, 0, nodes, NODE, digests);
         else
