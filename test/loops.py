@@ -43,7 +43,6 @@ TABLE = [
     ("x86/sha.c", r"sha1_blocks_sha_x3", 560, 280),
     ("x86/sha.c", r"sha1_blocks_sha_x4", 750, 380),
     ("x86/sha.c", r"sha1_blocks_sha_plain_x3", 740, 316),
-    ("x86/sha.c", r"sha1_blocks_sha_plain_x4", 980, 430),
     ("x86/sha_avx512vl.c", r"sha256_blocks_sha_avx512vl_x[134]", 730, 12),
     # Eight rounds of SHA-2 with their schedule; one block of the others. Haswell to Skylake-X hold 1,536 operations,
     # Zen 2 and 3 hold 4,096.
