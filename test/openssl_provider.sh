@@ -79,7 +79,7 @@ offers() { # CONFIGURATION: whether the provider in $build/slower has SHA-256
     OPENSSL_MODULES=$build/slower OPENSSL_CONF=$1 openssl list -digest-algorithms | grep 'SHA256.*@ hashloom' >/dev/null
 }
 mkdir "$build/slower"
-kernels=$(printf '"sha256_blocks_%s",' scalar sse2_x1 avx_x1 avx2_x1 avx512vl_x1 sha_x1)
+kernels=$(printf '"sha256_blocks_%s",' scalar sse2_x1 avx_x1 avx2_x1 sha_x1)
 $CC $warnings -O1 -fPIC -fvisibility=hidden -shared -Icore/include "-DSLOWER_KERNELS=${kernels%,}" \
     -o "$build/slower/hashloom.so" drop-in/openssl/*.c build/drop-ins/core.o -lcrypto
 for value in all faster some; do

@@ -42,7 +42,7 @@ static const OSSL_ITEM reasons[] = {
 /* Kernels for one message that are slower than OpenSSL's code on the CPUs that they are chosen for: the default
  * provider's digests are the better ones there. */
 #ifndef SLOWER_KERNELS
-#  define SLOWER_KERNELS "keccak_blocks_scalar", "sha1_blocks_avx2_x1", "sha1_blocks_avx512vl_x1"
+#  define SLOWER_KERNELS "keccak_blocks_scalar", "sha1_blocks_avx2_x1"
 #endif
 static const char *const slower[] = {SLOWER_KERNELS};
 

@@ -13,7 +13,7 @@
  * Included after a vocabulary (lanes/<isa>.h) by x86/single_<isa>.c, which defines
  *
  *   SV_RORX   1 if a rotation into another register is one instruction (BMI2)
- *   SV_VPROL  1 if a rotation in a vector is one instruction
+ *   SV_VPROL  1 if a rotation in a vector is one instruction: SHA-512 alone
  */
 #define SV_PASTE_(name, isa) hli_##name##_blocks_##isa##_x1
 #define SV_PASTE(name, isa)  SV_PASTE_(name, isa)
@@ -115,29 +115,26 @@ static const uint64_t even_up[2] __attribute__((aligned(16))) = {0x8080808080808
 #  define ROR(x, n) ((x) >> (n) | (x) << (32 - (n)))
 #endif
 
-/* 1 if half of SHA-2's state is in vectors: where a rotation is one instruction there (single_sha2.inc.h). */
-#define SV_SPLIT (SV_VPROL && HLI_X86_64)
-/* V...: the same for vectors. WIDTH is the instructions' last letter, TO_ALL means that a word fills a register. */
-#if SV_SPLIT
+/* V...: the same for vectors, in which half of the state of SHA-512 is then (single_sha2.inc.h). */
+#if SV_VPROL
 #  define VOP(op, x, y, to) \
-      "vp" #op WIDTH " {%[" #y "], %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #y "]}\n\t"
+      "vp" #op "q {%[" #y "], %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #y "]}\n\t"
 #  define VADD_WORD(word, x, to) \
-      "vpadd" WIDTH " {%[" #word "]%{" TO_ALL "%}, %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #word "]%{" TO_ALL \
-      "%}}\n\t"
-#  define VROR_(n, from, to) "vpror" WIDTH " {$" #n ", %[" #from "], %[" #to "]|%[" #to "], %[" #from "], " #n "}\n\t"
+      "vpaddq {%[" #word "]%{1to2%}, %[" #x "], %[" #to "]|%[" #to "], %[" #x "], %[" #word "]%{1to2%}}\n\t"
+#  define VROR_(n, from, to) "vprorq {$" #n ", %[" #from "], %[" #to "]|%[" #to "], %[" #from "], " #n "}\n\t"
 #  define VROR(n, from, to)  VROR_(n, from, to)
 #  define VMOVE(from, to)    "vmovdqa64 {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
-#  define VWORD(from, to)    "vmov" WIDTH " {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
+#  define VWORD(from, to)    "vmovq {%[" #from "], %[" #to "]|%[" #to "], %[" #from "]}\n\t"
 #  define VLOGIC(table, z, y, x) /* the table, as Intel has it, of x, y and z */ \
-      "vpternlog" WIDTH " {$" #table ", %[" #z "], %[" #y "], %[" #x "]|" \
+      "vpternlogq {$" #table ", %[" #z "], %[" #y "], %[" #x "]|" \
       "%[" #x "], %[" #y "], %[" #z "], " #table "}\n\t"
 #endif
 
-#if HLI_ALG(sha1)
+#if HLI_ALG(sha1) && !SV_VPROL
 #  include "single_sha1.inc.h"
 #endif
 #define SHA2_WORD 32
-#if HLI_ALG(sha256)
+#if HLI_ALG(sha256) && !SV_VPROL
 #  include "single_sha2.inc.h"
 #endif
 #undef SHA2_WORD

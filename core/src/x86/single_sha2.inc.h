@@ -12,11 +12,6 @@
 #  define K            hli_sha256_k
 #  define LV(op)       lv32_##op
 #  define SWAPPED      swap32
-#  define WIDTH        "d"
-#  define TO_ALL       "1to4"
-#  define ADD_XMM      _mm_add_epi32
-#  define IN_XMM(word) _mm_cvtsi32_si128((int)(word))
-#  define OF_XMM(x)    (uint32_t)_mm_cvtsi128_si32(x)
 /* FIPS 180-4 section 4.1.2 */
 #  define SIGMA0_A 2
 #  define SIGMA0_B 13
@@ -32,11 +27,6 @@
 #  define K            hli_sha512_k
 #  define LV(op)       lv64_##op
 #  define SWAPPED      swap64
-#  define WIDTH        "q"
-#  define TO_ALL       "1to2"
-#  define ADD_XMM      _mm_add_epi64
-#  define IN_XMM(word) _mm_cvtsi64_si128((long long)(word))
-#  define OF_XMM(x)    (uint64_t)_mm_cvtsi128_si64(x)
 /* FIPS 180-4 section 4.1.3 */
 #  define SIGMA0_A 28
 #  define SIGMA0_B 34
@@ -66,20 +56,6 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
     case 2: SV_SET(*q, lv32_rol(*y, 14)); break;
     case 3: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 3)))); break;
     /* sigma1 reaches two words back: the upper two words need the lower two. */
-#  if SV_VPROL
-    case 4:
-        SV_SET(*y, sv_down(w12, 8));
-        SV_SET(*p, lv32_rol(*y, 15));
-        SV_SET(*q, lv32_rol(*y, 13));
-        break;
-    case 5: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 10)))); break;
-    case 6:
-        SV_SET(*y, sv_up(*x, 8));
-        SV_SET(*p, lv32_rol(*y, 15));
-        SV_SET(*q, lv32_rol(*y, 13));
-        break;
-    case 7: SV_SET(*x, lv32_add(*x, lv32_xor3(*p, *q, lv32_shr(*y, 10))));
-#  else
     /* Each word stands twice side by side: a shift of 64 bits is then a rotation of the lower copy. */
     case 4:
         SV_SET(*y, sv_words(w12, 0xfa));
@@ -93,7 +69,6 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
         SV_SET(*q, lv64_shr(*y, 19));
         break;
     case 7: SV_SET(*x, lv32_add(*x, sv_even_up(lv32_xor3(*p, *q, lv32_shr(*y, 10)))));
-#  endif
         w[i] = *x;
         lv32_store(wk + (t0 + 16 + 4 * i) * SV_BLOCKS, lv32_add(*x, sv_same(K + t0 + 16 + 4 * i)));
     }
@@ -126,7 +101,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 /* W[t] + K[t] */
 #define WK(t) now[(t) / NWORDS * NWORDS * SV_BLOCKS + (t) % NWORDS]
 
-#if SV_SPLIT
+#if SV_VPROL
 /* e to h are in general registers. a to d are in vectors, in the lowest word, where Sigma0 and Maj take 5 operations
  * instead of 8. Each half has a chain of its own from round to round, on Zen 4 of 4 cycles (e) and 5 (a). The halves
  * meet outside of these chains: d + W + K of the next round goes to a general register, `ahead`; the new e, which is
@@ -164,11 +139,11 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 
 #  define HALF       __m128i
 #  define AHEAD()    (s[3] + WK(0)) /* s[3] is d */
-#  define LOAD(word) IN_XMM(word)
+#  define LOAD(word) _mm_cvtsi64_si128((long long)(word))
 #  define ADD_TO_STATE(word, x) \
       do { \
-          x = ADD_XMM(x, IN_XMM(word)); \
-          word = OF_XMM(x); \
+          x = _mm_add_epi64(x, LOAD(word)); \
+          word = (uint64_t)_mm_cvtsi128_si64(x); \
       } while (0)
 #else
 /* A round in two halves, 22 operations and two moves. Four operations can start in a cycle, so 22 take longer than the
@@ -251,13 +226,13 @@ SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
 
     while (nblocks > 0) {
         const size_t n = nblocks < SV_BLOCKS ? nblocks : SV_BLOCKS;
-        /* W + K: a vector holds NWORDS words of block 0, then the same of block 1. SV_SPLIT reads a word more, and does
+        /* W + K: a vector holds NWORDS words of block 0, then the same of block 1. SV_VPROL reads a word more, and does
          * not use it. */
-        WORD wk[(NROUNDS + NWORDS * SV_SPLIT) * SV_BLOCKS] __attribute__((aligned(sizeof(lv32))));
+        WORD wk[(NROUNDS + NWORDS * SV_VPROL) * SV_BLOCKS] __attribute__((aligned(sizeof(lv32))));
 
         for (size_t j = 0; j < n; j++) {
             const WORD *now = wk + j * NWORDS;
-#if SV_SPLIT
+#if SV_VPROL
             WORD ahead;
 #elif HLI_X86_64 /* in registers of their own: gcc 12 would move one to another in each round */
             register WORD ahead __asm__("rax"), other __asm__("rcx");
@@ -308,11 +283,6 @@ SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
 #undef K
 #undef LV
 #undef SWAPPED
-#undef WIDTH
-#undef TO_ALL
-#undef ADD_XMM
-#undef IN_XMM
-#undef OF_XMM
 #undef SIGMA0_A
 #undef SIGMA0_B
 #undef SIGMA0_C
