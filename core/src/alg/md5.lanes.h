@@ -99,11 +99,6 @@
 #else
 #  define BLOCK_ROUND WRITTEN_OUT
 #endif
-#if HLI_SMALL
-#  define SCHEDULE_ROUND IN_LOOP
-#else
-#  define SCHEDULE_ROUND WRITTEN_OUT
-#endif
 #define STAGE(part)   LV_STAGE(lv, 64, part, 0)
 #define NOTHING(part) (void)0
 
@@ -136,7 +131,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     LOAD_STATE();
 
 #define XT(k, t) LV(splat)(schedule[t])
-    STEPS64(SCHEDULE_ROUND, NOTHING);
+    STEPS64(IN_LOOP, NOTHING);
 #undef XT
     ADD_TO_STATE();
 }
@@ -176,7 +171,6 @@ void NAME(schedule)(const uint8_t block[], void *schedule)
 #undef WRITTEN_OUT
 #undef IN_LOOP
 #undef BLOCK_ROUND
-#undef SCHEDULE_ROUND
 #undef K1
 #undef K2
 #undef K3

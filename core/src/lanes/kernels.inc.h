@@ -71,12 +71,8 @@
 
 #define LV_PRAGMA(x) _Pragma(#x)
 #define LV_UNROLL(n) LV_PRAGMA(GCC unroll n)
-/* A loop that the compiler must not write out where the text of the assembly has to be short. */
-#if HLI_SMALL
-#  define LV_LOOP LV_UNROLL(1)
-#else
-#  define LV_LOOP
-#endif
+/* A loop that the compiler must not write out. */
+#define LV_LOOP LV_UNROLL(1)
 
 #define lv32_ror(x, n) lv32_rol(x, 32 - (n))
 #define lv64_ror(x, n) lv64_rol(x, 64 - (n))
