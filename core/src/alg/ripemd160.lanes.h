@@ -167,12 +167,7 @@
 
 #define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
 
-#if LV_STAGES
-LV_FN
-#else
-LV_SHARED
-#endif
-void ripemd160_block(LV_BLOCK_ARGS(lv32))
+LV_BLOCK_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     LOAD_STATE();
@@ -188,20 +183,18 @@ void ripemd160_block(LV_BLOCK_ARGS(lv32))
 #include "../lanes/blocks.inc.h"
 
 #if !defined(LV_RIPEMD160_STEP)
-/* The schedule: the 16 words with each of the ten constants added, left rounds first. */
+/* The schedule: the 16 words with each of the ten constants added, left rounds first. The first constant is 0, so that
+ * the block itself stands in front. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 {
-    /* The first constant is 0. */
-#  if LV_STAGES
-    ripemd160_last(state, NULL, NULL, &(struct given){NULL, NULL, 0, given, 1});
-#  else
-    const uint32_t *schedule = given;
-    lv32 w[16];
+    const uint8_t *msg[LV32_LANES];
+    uint8_t block[64];
 
     for (unsigned i = 0; i < 16; i++)
-        w[i] = lv32_splat(schedule[i]);
-    ripemd160_block(state, w, NULL, 0, NULL, 0);
-#  endif
+        hli_store32(block + 4 * i, ((const uint32_t *)given)[i], 0);
+    for (unsigned l = 0; l < LV32_LANES; l++)
+        msg[l] = block;
+    LV_NAME(ripemd160_blocks)(state, msg, 1, 64);
 }
 
 #  include "../lanes/whole.inc.h"

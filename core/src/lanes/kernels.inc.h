@@ -120,21 +120,16 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
     const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
 #if LV_STAGES
 #  define LV_BLOCK_FN LV_FN
-/* A block that is not at msg: block b of whole messages, or words, of each lane or the same for all lanes. */
+/* A block that is not at msg: block b of whole messages, or words of each lane. */
 struct given {
     const struct hli_whole *whole;
     const size_t *nbytes;
     unsigned b;
     const void *words;
-    int are_same;
 };
 #else
 #  ifndef LV_SHARED
-#    if HLI_SMALL && !LV_ONLY
-#      define LV_SHARED LV_KERNEL static HLI_NOINLINE
-#    else
-#      define LV_SHARED LV_FN
-#    endif
+#    define LV_SHARED LV_KERNEL static HLI_NOINLINE
 #  endif
 #  ifdef LV_WHOLES
 #    define LV_BLOCK_FN LV_SHARED
