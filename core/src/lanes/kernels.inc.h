@@ -39,7 +39,8 @@
  * lv32_andn(x, y), which is ~x & y, lv64_and and lv64_xor. If it defines LV_PAIRS, it gets a second kernel of MD5, for
  * twice the messages.
  *
- * A vocabulary with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out. If it
+ * A vocabulary with 16 registers or less defines LV_FEW_REGISTERS: the schedules of SHA-1 and SM3 are then arrays. One
+ * with 32 registers may define LV_WRITTEN_OUT: the rounds of SHA-2 are then all written out. If it
  * defines LV_TWO_ROUNDS, a loop has two of them in place of eight.
  *
  * A vocabulary may define LV_SETTLE(x), an assembly statement without instructions that changes the vector x: what is

@@ -12,6 +12,9 @@
 #  endif
 #endif
 #define LV_FN HLI_INLINE
+#if HLI_X86
+#  define LV_FEW_REGISTERS
+#endif
 /* WebAssembly has no registers to lack, and V8 11.3 finds its own better so (clang 19, Zen 4: SHA-256 214 -> 195 ns,
  * SHA-512 283 -> 257). With vectors, wasm/single.c takes less. */
 #if defined(__wasm__) && !HLI_WASM

@@ -67,6 +67,7 @@ LV_FN lv32 lv32_orn_xor(lv32 x, lv32 y, lv32 z) { return V(ternarylogic_epi32)(x
 #  define lv32_and_orn(x, y, z) V(ternarylogic_epi32)(x, y, z, 0xd0) /* x & (y | ~z) */
 #  define LV_SETTLE(x) __asm__("" : "+v"(x))
 #else
+#  define LV_FEW_REGISTERS
 LV_FN lv32 lv32_xor3(lv32 x, lv32 y, lv32 z) { return V_ALL(xor)(V_ALL(xor)(x, y), z); }
 LV_FN lv32 lv32_ch(lv32 x, lv32 y, lv32 z) { return V_ALL(xor)(z, V_ALL(and)(x, V_ALL(xor)(y, z))); }
 LV_FN lv32 lv32_maj(lv32 x, lv32 y, lv32 z)
