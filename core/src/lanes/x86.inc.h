@@ -10,7 +10,7 @@
  *   X86_NO_PSHUFB  if there is no shuffle of bytes (SSE2); swap32 and swap64 are then its own
  */
 #define LV_KERNEL LV_TARGET
-#if HLI_SMALL
+#if HLI_SMALL || (X86_BITS == 512 && !defined(__clang__)) /* gcc would make a copy of RIPEMD-160 for one block */
 #  define LV_SHARED LV_TARGET __attribute__((noinline, noclone, unused)) static
 #else
 #  define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
