@@ -288,23 +288,10 @@ LV_FN void sha256_linked(const uint32_t *begin, const uint32_t *fourth, uint32_t
 #  undef ADD
 }
 
-/* Words i to i + n - 1 of the block w = the first words of the states, moved back by `by` bytes, a literal: the last
- * word then reaches into the next. The bytes before and behind stay. */
-#  define BEHIND(x, by) lv32_shr(lv32_rol(x, 8 * (by)), 8 * (by))
-#  define PUT(by) \
-      do { \
-          lv32 before = lv32_xor(w[i], BEHIND(w[i], by)); \
-          LV_LOOP \
-          for (unsigned j = 0; j < n; j++) { \
-              const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 8 * (by)); \
-              w[i + j] = lv32_xor(before, moved); \
-              before = lv32_xor(lv32_ror(x, 8 * (by)), moved); \
-          } \
-          w[i + n] = lv32_xor(before, BEHIND(w[i + n], by)); \
-      } while (0)
-
+#  define LOWER_HALF(x) lv32_shr(lv32_rol(x, 16), 16)
 #  define FIRST(t) lv32_add(w[t], lv32_splat(k[t]))
-/* The first four words stay from step to step, and the rounds with them. */
+/* The first four words stay from step to step, and the rounds with them. The digest begins in the middle of a word, as
+ * in SLH-DSA (FIPS 205 section 11.2). */
 LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *states, void *state, const uint8_t *const msg[])
 {
     const unsigned i = links->at / 4, n = links->nbytes / 4;
@@ -312,7 +299,7 @@ LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *states, voi
     uint32_t fourth[8 * LANES] __attribute__((aligned(64))), *s = (uint32_t *)(uintptr_t)begin;
     lv32 w[LINKED_ROOM];
 
-    if (links->nbytes % 4 != 0 || links->at < 16 || links->count_at < 16)
+    if (links->nbytes % 4 != 0 || links->at < 16 || links->at % 4 != 2 || links->count_at < 16)
         return 0;
     lv32_load_block(w, msg, 0, 1);
     {
@@ -340,21 +327,19 @@ LV_KERNEL int NAME(chain)(const struct hli_links *links, const void *states, voi
         if (links->count_at < 64)
             w[links->count_at / 4] = lv32_add(w[links->count_at / 4],
                                               lv32_splat(UINT32_C(0x1000000) >> 8 * (links->count_at % 4)));
-        switch (links->at % 4) {
-        case 0:
-            LV_LOOP
-            for (unsigned j = 0; j < n; j++)
-                w[i + j] = lv32_load(s + j * LANES);
-            break;
-        case 1: PUT(1); break;
-        case 2: PUT(2); break;
-        default: PUT(3);
+        /* The bytes before and behind stay. */
+        lv32 before = lv32_xor(w[i], LOWER_HALF(w[i]));
+        LV_LOOP
+        for (unsigned j = 0; j < n; j++) {
+            const lv32 x = lv32_load(s + j * LANES), moved = lv32_shr(x, 16);
+            w[i + j] = lv32_xor(before, moved);
+            before = lv32_xor(lv32_ror(x, 16), moved);
         }
+        w[i + n] = lv32_xor(before, LOWER_HALF(w[i + n]));
     }
 }
-#  undef BEHIND
+#  undef LOWER_HALF
 #  undef FIRST
-#  undef PUT
 #  undef LINKED_ROOM
 #endif
 

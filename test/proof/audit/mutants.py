@@ -80,13 +80,13 @@ KERNEL_MUTANTS = [
 ]
 # The same for chains: the digest's place, the count, the last step, what each step begins with.
 CHAIN_MUTANTS = [
-    ("x86/sse2.c", "alg/sha2.lanes.h", "case 2: PUT(2)", "case 2: PUT(3)"),
+    ("x86/sse2.c", "alg/sha2.lanes.h", "moved = lv32_shr(x, 16)", "moved = lv32_shr(x, 24)"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "UINT32_C(0x1000000) >> 8 *", "UINT32_C(0x2000000) >> 8 *"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "if (left == 1)", "if (left <= 2)"),
     ("x86/avx2.c", "alg/sha2.lanes.h", "if (left == 1)", "if (left == 1 || left == 1000)"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "lv32_load(begin + (i) * LANES)", "lv32_load(fourth + (i) * LANES)"),
     ("x86/sse2.c", "alg/sha2.lanes.h", "ROUND(FIRST(3)", "ROUND(FIRST(2)"),
-    ("arm/neon.c", "alg/sha2.lanes.h", "lv32_xor(before, BEHIND(w[i + n], by))", "before"),
+    ("arm/neon.c", "alg/sha2.lanes.h", "lv32_xor(before, LOWER_HALF(w[i + n]))", "before"),
     ("x86/sse2.c", "alg/keccak.lanes.h", "(i + j) * LV64_LANES, lv64_load(s + j",
      "(i + (j ^ 1)) * LV64_LANES, lv64_load(s + j"),
     ("x86/avx2.c", "alg/keccak.lanes.h", "8 * (links->count_at % 8)", "8 * (links->count_at % 4)"),
