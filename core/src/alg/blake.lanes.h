@@ -124,21 +124,6 @@ LV_FN void LV_PASTE(NAMED, one)(WORD *s, lv v[8], const lv w[16])
 #  endif
 }
 
-/* The chaining value stays in registers from block to block. is_end: of chunks or nodes, all of them. */
-LV_SHARED void LV_PASTE(NAMED, run)(WORD *s, const uint8_t *const msg[], size_t nblocks, int is_end)
-{
-    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
-
-    for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
-        lv w[16];
-        LV(load_blended)(w, msg, offset);
-        if (BLAKE == 3 && is_end && nblocks == 1)
-            SET(11, LV(maj)(GET(11), GET(12), LV(splat)(UINT32_MAX)));
-        LV_PASTE(NAMED, one)(s, v, w);
-    }
-    SET_CHAIN(v);
-}
-
 LV_SHARED void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
@@ -148,12 +133,32 @@ LV_SHARED void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     LV_PASTE(NAMED, one)(s, v, w);
     SET_CHAIN(v);
 }
-#  undef SET_CHAIN
-
-LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)
+#  if BLAKE == 3
+/* The chaining value stays in registers from block to block. The one that `last` blocks are left at ends chunks or
+ * nodes: 1, or 0, which none is. */
+LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, size_t last)
 {
-    LV_PASTE(NAMED, run)(state, msg, nblocks, 0);
+    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
+
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
+        lv w[16];
+        LV(load_blended)(w, msg, offset);
+        /* No branch, for each of whose ways gcc would write the rounds out. */
+        const lv ends = LV(and)(GET(12), LV(splat)(nblocks == last ? UINT32_MAX : 0));
+        SET(11, LV(maj)(GET(11), ends, LV(splat)(UINT32_MAX)));
+        blake3_one(s, v, w);
+    }
+    SET_CHAIN(v);
 }
+
+LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
+{
+    blake3_run(state, msg, nblocks, 0);
+}
+#  else
+#    include "../lanes/blocks.inc.h"
+#  endif
+#  undef SET_CHAIN
 #else
 #  define RUNS 0
 LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))

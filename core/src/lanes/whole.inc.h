@@ -20,7 +20,7 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
                      LV(nlanes) * sizeof *state);
     if (whole->is_one_length && nbytes[0] == (size_t)whole->nblocks * LV(block_nbytes)) {
         b = whole->nblocks;
-        LV_PASTE(NAMED, run)(state, data, b, 1);
+        blake3_run(state, data, b, 1);
     }
 #  endif
     for (; b < whole->nblocks; b++) {
