@@ -71,7 +71,7 @@
     } while (0)
 
 /* With few registers the schedule is an array in memory, computed sixteen rounds ahead, and five rounds are a loop, as
- * in sha2.lanes.h: 0.96 of the time of all written out over SSE2, 0.994 over AVX2, 0.94 in plain C (Zen 1, gcc 12.2). */
+ * in sha2.lanes.h: 0.96 of the time of all written out over SSE2, 0.99 over AVX2, 0.94 in plain C (Zen 1, gcc 12.2). */
 #ifndef LV_FEW_REGISTERS
 #  define ROOM 16
 LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))

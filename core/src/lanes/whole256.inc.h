@@ -22,16 +22,12 @@ LV_FN size_t least_length(const struct hli_whole *whole, const size_t nbytes[], 
                                 : 0;
 }
 
-LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
+LV_FN void load_padded32(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[],
                             const size_t nbytes[], unsigned b, int order)
 {
     const int one = whole->is_one_length, big_endian = order == 1;
     const unsigned after = order == LV_COUNTED ? 0 : 0x80;
     const size_t least = least_length(whole, nbytes, 64);
-#if HLI_SMALL && !defined(X86_TERNARY) /* one function for both orders */
-    const __m256i bytes = big_endian ? BYTES(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12)
-                                     : BYTES(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#endif
 
     for (unsigned i = 0; i < 16; i += 4) {
         const size_t at = 64 * (size_t)b + 4 * i;
@@ -46,14 +42,8 @@ LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, cons
             transpose32(
                 w + i, padded_pair(data, nbytes, one, 0, 4, at, after), padded_pair(data, nbytes, one, 1, 5, at, after),
                 padded_pair(data, nbytes, one, 2, 6, at, after), padded_pair(data, nbytes, one, 3, 7, at, after));
-#if HLI_SMALL && !defined(X86_TERNARY)
-#  pragma GCC unroll 4
-        for (unsigned j = i; j < i + 4; j++)
-            w[j] = _mm256_shuffle_epi8(w[j], bytes);
-#else
         for (unsigned j = i; big_endian && j < i + 4; j++)
             w[j] = swap32(w[j]);
-#endif
     }
     if (order != LV_COUNTED && hli_ends_in(whole, b)) {
         uint32_t nbits[8] __attribute__((aligned(32)));
@@ -62,6 +52,21 @@ LV_LONG_FN void lv32_load_padded(lv32 w[16], const struct hli_whole *whole, cons
         w[big_endian ? 15 : 14] = lv32_load(nbits); /* the word is zero so far */
     }
 }
+
+/* Kernels share a function for each order. */
+#define LOAD_PADDED(name, order) \
+    LV_SHARED void name(lv32 w[16], const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], \
+                        unsigned b) \
+    { \
+        load_padded32(w, whole, data, nbytes, b, order); \
+    }
+LOAD_PADDED(load_padded_big, 1)
+LOAD_PADDED(load_padded_little, 0)
+LOAD_PADDED(load_padded_counted, LV_COUNTED)
+#define lv32_load_padded(w, whole, data, nbytes, b, order) \
+    ((order) == 1              ? load_padded_big(w, whole, data, nbytes, b) \
+     : (order) == LV_COUNTED   ? load_padded_counted(w, whole, data, nbytes, b) \
+                               : load_padded_little(w, whole, data, nbytes, b))
 
 LV_FN void lv64_load_padded(lv64 w[16], const struct hli_whole *whole, const uint8_t *const data[],
                             const size_t nbytes[], unsigned b, int order)

@@ -15,13 +15,6 @@
 #else
 #  define LV_SHARED LV_TARGET HLI_NOINLINE __attribute__((unused)) static
 #endif
-/* Many lines. Where the text is to be short and a block is in memory anyway, kernels share them. (In each kernel a copy
- * of its own: 32 bytes over AVX-512 take 4 to 6% longer otherwise. Emerald Rapids, gcc 12) */
-#if HLI_SMALL && !defined(X86_TERNARY)
-#  define LV_LONG_FN LV_SHARED
-#else
-#  define LV_LONG_FN LV_FN
-#endif
 #define LV_FN     LV_TARGET HLI_INLINE
 
 /* V(op): the intrinsic for these registers; V_ALL(op): the one for all bits of one. */
