@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include <tmmintrin.h> /* in the encoding of AVX */
+#include <smmintrin.h> /* in the encoding of AVX */
 
 #define LV_ISA    avx
 #define LV_TARGET __attribute__((target("avx")))

@@ -1,5 +1,6 @@
-/* avx512vl.c: the lane kernels of lanes/avx512vl.h, and padding by masked loads of 32 bytes: a vector of 512 bits slows
- * the clock of some CPUs down, whatever kernel comes next.
+/* avx512vl.c: the lane kernels of lanes/avx512vl.h; SHA-512 of one message: like AVX2, with vector rotations and vector
+ * functions of three words; and padding by masked loads of 32 bytes: a vector of 512 bits slows the clock of some CPUs
+ * down, whatever kernel comes next.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,6 +8,11 @@
 #if HLI_X86 && HLI_ISA(avx512vl)
 #  include "../lanes/avx512vl.h"
 #  include "../lanes/kernels.inc.h"
+#  if HLI_X86_64
+#    define SV_RORX  1
+#    define SV_VPROL 1
+#    include "single.inc.h"
+#  endif
 
 /* Pads one message: writes its last `nchunks` (a literal) times 64 bytes, in halves. */
 PADDED_FN void pad_chunks(unsigned nchunks, int length_is_128_bits, int big_endian, const uint8_t *data, size_t nrest,

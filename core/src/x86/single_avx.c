@@ -1,4 +1,4 @@
-/* single_avx.c: one message over AVX.
+/* single_avx.c: one message over AVX, of BLAKE3 too.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -8,4 +8,10 @@
 #  define SV_VPROL 0
 #  include "../lanes/avx.h"
 #  include "single.inc.h"
+
+#  if HLI_X86_64 && HLI_ALG(blake3)
+#    define VECTORS 1
+#    define NAME hli_blake3_blocks_avx_x1
+#    include "single_blake3.inc.h"
+#  endif
 #endif
