@@ -123,8 +123,8 @@ LV_FN void keccak_permute(uint64_t *s, int all)
 #endif
 }
 
-/* Blocks and chains share it. Whole messages have it in line: as a call it makes one block take 13% longer (Zen 3, AVX2,
- * gcc 12). */
+/* Blocks and chains share it. Whole messages have it in line: as a call it makes one block take 13% longer (Zen 3,
+ * AVX2, gcc 12). */
 #if LV_ONLY
 LV_FN
 #else
