@@ -97,6 +97,13 @@ HLI_NOINLINE uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages,
     return answer;
 }
 
+#if HLI_SMALL
+const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
+{
+    return hli_one_in_table(word, body);
+}
+#endif
+
 struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks)
 {
     const uint32_t search = nblocks < HLI_BESIDE_search ? HLI_BESIDE_search / (uint32_t)nblocks : 0;

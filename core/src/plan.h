@@ -153,7 +153,7 @@ HLI_HIDDEN uint32_t hli_weigh(uint32_t word, hl_body body, uint32_t nmessages, u
 /* The kernel for one message: it has one lane, unless the choice leaves none of these. In lanes the driver would add
  * the time of some blocks (RIPEMD-160 of 64 bytes: 480 ns instead of 250). Many programs hash one message a call: to
  * weigh all rows would take a third of that time (64 bytes: 20 to 30 ns of 90). */
-HLI_INLINE const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
+HLI_INLINE const hl_kernel *hli_one_in_table(uint32_t word, hl_body body)
 {
     uint32_t found = atomic_load_explicit(&hli_answers[body][0][0], memory_order_relaxed);
 
@@ -161,6 +161,11 @@ HLI_INLINE const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
         found = hli_weigh(word, body, 1, 0);
     return &hli_rows[found >> HLI_GROUP_ROW & 0xff].kernel;
 }
+#if HLI_SMALL /* Go's text may name the answers in one file only */
+HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t word, hl_body body);
+#else
+#  define hli_choose_one hli_one_in_table
+#endif
 /* The next group of three or more messages of HL_SHA1DC. */
 HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks);
 

@@ -5,7 +5,8 @@
 
 package core
 
-// Functions of C find their arguments where C has them. Go calls hli_go and hli_go_slh alone, by enter and enterSLH.
+// Functions of C find their arguments where C has them. Go calls only hli_go, hli_go_pairs and hli_go_slh, by enter,
+// enterPairs and enterSLH.
 // The functions link_* make the kernels of a block function known to the core.
 
 func hl_alg_find()
@@ -35,7 +36,6 @@ func hli_choice()
 func hli_choose()
 func hli_choose_detector()
 func hli_choose_edges()
-func hli_choose_now()
 func hli_choose_one()
 func hli_choose_whole()
 func hli_choose_words()
@@ -49,6 +49,7 @@ func hli_final()
 func hli_finish()
 func hli_go()
 func hli_go_hwcap()
+func hli_go_pairs()
 func hli_go_slh()
 func hli_go_wipe_below()
 func hli_hash()
@@ -94,6 +95,8 @@ func hli_sha1_schedule_scalar()
 func hli_sha1_scheduled_neon()
 func hli_sha1_scheduled_scalar()
 func hli_sha1dc_advance()
+func hli_sha1dc_differ_neon()
+func hli_sha1dc_differ_scalar()
 func hli_sha1dc_possible_neon()
 func hli_sha1dc_possible_scalar()
 func hli_sha256_blocks_neon()
