@@ -30,7 +30,7 @@ struct few {
     unsigned flags; /* of hli_plan_group */
     int is_one_length;
     const void *schedule;   /* of their last block, if it is known */
-    struct hli_whole whole; /* for functions for whole messages: with that schedule; few_of leaves it out */
+    struct hli_whole whole; /* for functions for whole messages: with that schedule; begin_few leaves it out */
 };
 
 /* The messages and the places for their digests, with room for idle lanes. */
@@ -41,16 +41,20 @@ struct columns {
     uint8_t idle[HL_DIGEST_MAX_NBYTES]; /* what idle lanes write */
 };
 
-HLI_INLINE struct few few_of(uint32_t word, const struct hli_pass *pass, size_t count, size_t nblocks, size_t most,
-                         int is_one_length)
+/* Field by field: gcc would make a struct beside it, and copy that before its stores have arrived. */
+HLI_INLINE void begin_few(struct few *few, uint32_t word, const struct hli_pass *pass, size_t count, size_t nblocks,
+                          size_t most, int is_one_length)
 {
     const void *const schedule =
         is_one_length && pass->begin_nbytes == 0 ? hli_known_schedule(pass->alg, most) : NULL;
     const int may_be_whole = hli_may_be_whole(pass) && nblocks <= hli_whole_nblocks(word, pass->alg);
 
-    return (struct few){.pass = pass, .count = count, .nblocks = nblocks, .is_one_length = is_one_length,
-                        .flags = (schedule != NULL ? HLI_IS_KNOWN : 0) | (may_be_whole ? HLI_MAY_BE_WHOLE : 0),
-                        .schedule = schedule};
+    few->schedule = schedule;
+    few->pass = pass;
+    few->count = count;
+    few->nblocks = nblocks;
+    few->flags = (schedule != NULL ? HLI_IS_KNOWN : 0) | (may_be_whole ? HLI_MAY_BE_WHOLE : 0);
+    few->is_one_length = is_one_length;
 }
 
 /* A group by any kernel of several lanes: messages first .. first + n - 1. The last two blocks are copied and padded,
@@ -175,12 +179,14 @@ HLI_NOINLINE int hli_hash_few(const struct hli_plan *plan, const hl_messages *al
     const int is_one_length = least == most, is_even = is_one_length || hli_padded_nblocks(alg, least) == nblocks;
     if (!is_even && (count > HLI_FEW || !hli_plan_apart(word, alg, all->base, count, nblocks)))
         return 0;
-    struct few few = few_of(word, pass, count, nblocks, most, is_one_length), again;
+    struct few few, again;
+    begin_few(&few, word, pass, count, nblocks, most, is_one_length);
     const struct hli_group group = is_even ? hli_plan_group(word, alg, count, nblocks, few.flags | HLI_ARE_ALL)
                                            : (struct hli_group){hli_choose_one(word, hli_body(alg)), HLI_ONE};
     struct hli_group group_again = {NULL, HLI_ONE};
     if (second->alg != NULL) {
-        again = few_of(word, second, count, hli_ending_nblocks(second->alg, alg->digest_nbytes), alg->digest_nbytes, 1);
+        begin_few(&again, word, second, count, hli_ending_nblocks(second->alg, alg->digest_nbytes),
+                  alg->digest_nbytes, 1);
         group_again = hli_plan_group(word, second->alg, count, again.nblocks, again.flags | HLI_ARE_ALL);
     }
     if (group.how == HLI_ONE && group_again.how == HLI_ONE) {
@@ -221,7 +227,9 @@ static HLI_NOINLINE void hash_node_blocks(uint32_t word, const hl_alg_info *alg,
                                           unsigned n)
 {
     const struct hli_pass pass = {.alg = alg, .begin = alg->iv};
-    const struct few few = few_of(word, &pass, n, 2, NODE, 1);
+    struct few few;
+
+    begin_few(&few, word, &pass, n, 2, NODE, 1);
 
     hash_blocks(kernel, hli_choose_edges(word), &few, 0, n, data, nbytes, to);
 }
