@@ -258,7 +258,7 @@ HLI_NOINLINE void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, s
             to[l] = l < count ? digests + l * (NODE / 2) : idle;
             __asm__("" : "+r"(l)); /* else gcc fills vectors, which takes longer */
         }
-        if (group.how == HLI_WHOLE)
+        if (group.how == HLI_WHOLE || (group.how == HLI_ONE && hli_row_of(group.kernel)->whole != NULL))
             hli_row_of(group.kernel)->whole(&hli_nodes[group.kernel->scheduled != NULL], data, nbytes, to);
         else if (group.how == HLI_ONE)
             hli_hash_one(group.kernel, alg, alg->iv, 0, nodes, NODE, digests);
