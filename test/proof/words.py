@@ -304,6 +304,8 @@ def add(n, *xs):
             rest.append(x)
     if not rest:
         return constant & FULL[n]
+    if len(rest) == 2 and rest[0] is rest[1] and constant == 0:  # a shift by one bit, whatever is known of x
+        return cut(shl(rest[0], 1), n)
     key = ("+", n, constant, *rest)
     out = memo.get(key)
     if out is None:

@@ -187,11 +187,14 @@ LV_BLOCK_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
  * the block itself stands in front. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 {
-    const uint8_t *msg[LV32_LANES];
-    uint8_t block[64];
+    const uint8_t *msg[LV32_LANES], *block = given;
+#  if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    uint8_t bytes[64];
 
     for (unsigned i = 0; i < 16; i++)
-        hli_store32(block + 4 * i, ((const uint32_t *)given)[i], 0);
+        hli_store32(bytes + 4 * i, ((const uint32_t *)given)[i], 0);
+    block = bytes;
+#  endif
     for (unsigned l = 0; l < LV32_LANES; l++)
         msg[l] = block;
     LV_NAME(ripemd160_blocks)(state, msg, 1, 64);
