@@ -62,6 +62,7 @@ static int record(const char *operation)
     static inline void lv##_store(word *p, lv x) { recorded_stored[lv##_row(p)] = x.number + 1; } \
     static inline lv lv##_splat(word c) RECORD(lv, "constant", "%" PRIu64, (uint64_t)c) \
     static inline lv lv##_add(lv x, lv y) RECORD(lv, "add", "%d %d", x.number, y.number) \
+    static inline lv lv##_sub(lv x, lv y) RECORD(lv, "sub", "%d %d", x.number, y.number) \
     static inline lv lv##_xor(lv x, lv y) RECORD(lv, "xor", "%d %d", x.number, y.number) \
     static inline lv lv##_xor3(lv x, lv y, lv z) RECORD(lv, "xor3", "%d %d %d", x.number, y.number, z.number) \
     static inline lv lv##_ch(lv x, lv y, lv z) RECORD(lv, "ch", "%d %d %d", x.number, y.number, z.number) \
