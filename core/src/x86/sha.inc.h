@@ -215,11 +215,12 @@ SHA_FN void sha256_4_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128
     }
 }
 
-/* Two messages are written out: their short ones take 8 to 14% longer in a loop. */
+/* Two messages are written out: their short ones take 8 to 14% longer in a loop. So are all where there are 32
+ * registers: in a loop gcc 12 would keep four words of each message on the stack. */
 SHA_FN void sha256_64_rounds(unsigned N, __m128i abef[4], __m128i cdgh[4], __m128i rings[4][4], __m128i last[4],
                              const uint8_t *const next[])
 {
-    if (N == 2) {
+    if (N == 2 || (SHA_32_REGISTERS && !HLI_SMALL)) {
         UNROLLED(16)
         for (unsigned g = 0; g < 16; g++)
             sha256_4_rounds(N, abef, cdgh, rings, last, next, g);
