@@ -107,7 +107,7 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
 HLI_INLINE int hli_takes_chunks(const hl_kernel *kernel)
 {
 #if HLI_X86_64
-    return kernel->isas == (hl_isas)1 << ISA_avx2 && hli_row_of(kernel)->whole != NULL;
+    return kernel->isas == (hl_isas)1 << ISA_avx2 && hli_whole_of(kernel) != NULL;
 #else
     (void)kernel;
     return 0;
