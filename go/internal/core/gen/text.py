@@ -8,12 +8,11 @@
 
 Each function of C that Go's calls of the core can reach (hli_go and hli_go_pairs in entry.c, hli_go_slh in slh.c)
 becomes a function of Go's without a frame. C's stack is memory that Go gives, and a register that Go does not use
-points at it
-(STACK in amd64.py and arm64.py). Go's own stack has nothing but the return addresses, so that Go finds the callers of
-every instruction. gcc keeps no register for its caller, as Go does not either. Tables of kernels lack addresses. A
-function link_<body> writes those of one block function into one, so that Go's linker leaves out kernels that a program
-does not use. An instruction that Go's assembler does not know stands as
-its bytes, with gcc's words beside it.
+points at that memory (STACK in amd64.py and arm64.py). Go's own stack has nothing but the return addresses, so that Go
+finds the callers of every instruction. gcc keeps no register for its caller, as Go does not either. Tables of kernels
+lack addresses. A function link_<body> writes those of one block function into one, so that Go's linker leaves out
+kernels that a program does not use. An instruction that Go's assembler does not know stands as its bytes, with gcc's
+words beside it.
 
 same.py compares what Go's assembler makes of them with what gcc's makes, instruction by instruction.
 
