@@ -96,10 +96,11 @@ static void check_names(void)
 
 /* ---- Restrictions ---- */
 
-static int has_kernel(hl_body body, hl_isas isas)
+static int has_kernel(hl_body body, hl_isas isas, unsigned most_lanes)
 {
     for (size_t k = 0; k < hl_kernel_count(); k++)
-        if (hl_kernel_at(k)->body == body && (hl_kernel_at(k)->isas & isas) != 0)
+        if (hl_kernel_at(k)->body == body && (hl_kernel_at(k)->isas & isas) != 0 &&
+            hl_kernel_at(k)->nlanes <= most_lanes)
             return 1;
     return 0;
 }
@@ -107,7 +108,7 @@ static int has_kernel(hl_body body, hl_isas isas)
 static int lacks_an_algorithm(hl_isas isas)
 {
     for (size_t a = 0; a < hl_alg_count(); a++)
-        if (!has_kernel(hl_alg_at(a)->body, isas))
+        if (!has_kernel(hl_alg_at(a)->body, isas, HL_LANES_MAX))
             return 1;
     return 0;
 }
@@ -133,7 +134,9 @@ static void check_restriction(const hl_alg_info *alg)
             const hl_kernel *kernel = hl_kernel_chosen(alg->alg, n);
             CHECK(kernel != NULL && kernel->body == alg->body && (kernel->isas & allowed) != 0,
                   "%s: %s for %zu messages", when, kernel == NULL ? "none" : kernel->name, n);
-            CHECK(kernel != NULL && ((kernel->isas & wanted) != 0 || !has_kernel(alg->body, wanted)),
+            /* One message has a kernel of one lane, if there is any. */
+            CHECK(kernel != NULL &&
+                      ((kernel->isas & wanted) != 0 || !has_kernel(alg->body, wanted, n == 1 ? 1 : HL_LANES_MAX)),
                   "%s: plain C for %zu messages", when, n);
         }
         CHECK(hl_kernel_chosen(alg->alg, SIZE_MAX) == hl_kernel_chosen(alg->alg, 1000000), "%s: the limit", when);
