@@ -14,7 +14,7 @@
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
 #  include "../interleave.h"
-#  include "intrinsics.h"
+#  include "../lanes/neon_intrinsics.h"
 
 /* FEAT_SHA512 and FEAT_SHA3 come together (Arm Architecture Reference Manual, FEAT_SHA512), and compilers have one name
  * for both. Only instructions of FEAT_SHA512 are used here. */

@@ -4,7 +4,7 @@
  */
 #include <immintrin.h>
 
-#include "../x86/padded.h"
+#include "padded.h"
 
 #define LV_ISA    avx512
 #define LV_TARGET PADDED_TARGET

@@ -6,7 +6,7 @@
  */
 #include <immintrin.h>
 
-#include "../x86/padded.h"
+#include "padded.h"
 
 #define LV_ISA    avx512vl
 #define LV_TARGET PADDED_TARGET

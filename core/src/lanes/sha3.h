@@ -5,7 +5,7 @@
  * The feature was made for Keccak, but two of its instructions serve any hash: EOR3 is an xor of three words, XAR a
  * rotation of an xor of 64-bit words.
  */
-#include "../arm/intrinsics.h"
+#include "neon_intrinsics.h"
 
 #define LV_ISA    sha3
 #define LV_TARGET TARGET_SHA3

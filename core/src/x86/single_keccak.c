@@ -17,7 +17,7 @@
 #if HLI_X86_64 && HLI_ISA(avx512) && HLI_ALG(keccak) /* 16 vectors are in use */
 #  include <immintrin.h>
 
-#  include "padded.h"
+#  include "../lanes/padded.h"
 
 /* A row y of the state, A[0, y] to A[4, y], is a vector. A round of FIPS 202 section 3.2 moves each word once across
  * vectors and once within one:

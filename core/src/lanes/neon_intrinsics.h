@@ -1,4 +1,4 @@
-/* intrinsics.h: arm_neon.h with the optional instructions, and the attributes for functions that use them.
+/* neon_intrinsics.h: arm_neon.h with the optional instructions, and the attributes for functions that use them.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
