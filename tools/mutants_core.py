@@ -25,9 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "mutants"
 TREE = BUILD / "core" / "src"  # a copy, which is changed; objects tell the name of their source
 CC = os.environ.get("CC", "cc")
-FILES = ["algorithms.c", "api.c", "burn.c", "edges.c", "edges.h", "export.c", "few.c", "hash.c", "hmac.c", "job.h",
-         "lanes.c", "lanes.h", "one.h", "pbkdf2.c", "plan.c", "plan.h", "ragged.c", "registry.c", "registry.h",
-         "streams.c"]
+FILES = ["algorithms.c", "api.c", "burn.c", "edges.c", "edges.h", "export.c", "hmac.c", "job.h", "lanes.c",
+         "lanes.h", "many.c", "one.h", "pbkdf2.c", "plan.c", "plan.h", "registry.c", "registry.h", "streams.c"]
 # The tests that find most mutants soonest come first; each with its arguments.
 TESTS = {"choice": [], "remains": [], "hash_many": ["--runs", "20", "--seed", "1"], "streams": [], "hmac": [],
          "jobs": [], "pbkdf2": [], "export": [], "constant_time": [], "lengths": [], "api": []}
@@ -58,18 +57,18 @@ RULES = [
 # (file, rule, a part of the line): why the mutant is not a fault. "Speed": the digests are the same.
 EQUIVALENT = [
     ("edges.h", "off by one", "nbytes >= 8", "8 bytes are then two moves of 4"),
-    ("hash.c", "a comparison turned", "for (size_t i = 0; i < n; i++)", "speed: paddings of one block stay apart"),
-    ("hash.c", "a comparison turned", "const int nothing_else", "speed: which messages wait for others"),
-    ("hash.c", "and for or", "const int is_short", "speed: the choice of a kernel"),
-    ("hash.c", "a comparison turned", "const int fits", "speed: the choice of a kernel"),
-    ("hash.c", "plus for minus", "const int fits", "speed: the choice of a kernel"),
+    ("many.c", "a comparison turned", "for (size_t i = 0; i < n; i++)", "speed: paddings of one block stay apart"),
+    ("many.c", "a comparison turned", "const int nothing_else", "speed: which messages wait for others"),
+    ("many.c", "and for or", "const int is_brief", "speed: the choice of a kernel"),
+    ("many.c", "a comparison turned", "if (nleft <= HLI_SHORT", "speed: the choice of a kernel"),
+    ("many.c", "off by one", "if (nleft <= HLI_SHORT", "speed: the choice of a kernel"),
     ("one.h", "off by one", "if (nblocks > 0)", "a kernel does nothing with 0 blocks"),
     ("job.h", "a comparison turned", "all->nbytes > 0; i++", "for AddressSanitizer only: the tests bad_length see it"),
     ("lanes.c", "off by one", "left < ends->second->nlanes ?", "the kernel for as many messages as it has lanes"),
     ("lanes.c", "a comparison turned", "left < ends->second->nlanes ?", "speed: the choice of a kernel"),
     ("lanes.c", "off by one", "if (ends->n > 0)", "a call without ends"),
-    ("ragged.c", "plus for minus", "const unsigned class", "speed: the order of messages"),
-    ("ragged.c", "plus for minus", "kernel = hli_kernel(plan, pass, end - first)", "speed: the choice of a kernel"),
+    ("lanes.c", "plus for minus", "const unsigned class", "speed: the order of messages"),
+    ("lanes.c", "plus for minus", "kernel = hli_kernel(plan, pass, end - first)", "speed: the choice of a kernel"),
     ("plan.c", "off by one", "cost < best_cost", "speed: of two kernels with the same cost"),
     ("registry.h", "off by one", "kernel->nlanes > 1 ?", "more of the stack is overwritten"),
     ("streams.c", "off by one", "if (nhashed > 0)", "the stack is overwritten without need"),

@@ -78,10 +78,21 @@ hl_status hl_hash(hl_alg alg, const void *data, size_t nbytes, uint8_t *digest)
 
 hl_status hl_hash_many(hl_alg alg, const hl_slice *messages, size_t count, uint8_t *digests)
 {
+    const hl_messages all = HLI_SLICES_OF(messages, count);
+    struct hli_plan plan;
+
     if (count == 1 && messages != NULL) /* the short way of one message */
         return hl_hash(alg, messages->data, messages->nbytes, digests);
-    return hli_run(
-        &(hl_job){.alg = (uint32_t)alg, .messages = HLI_SLICES_OF(messages, count), .digests = digests});
+    hl_status status = hli_check_call(hli_alg_find((uint32_t)alg), NULL, count, digests, &plan);
+    if (status == HL_OK)
+        status = hli_check_slices(messages, count, 0);
+    if (status != HL_OK || count == 0)
+        return status;
+    if (hli_is_tree(plan.first.alg))
+        hli_hash_tree(&plan, NULL, &all);
+    else
+        hli_hash(&plan, &all);
+    return HL_OK;
 }
 
 hl_status hl_hash_many_with(const hl_kernel *kernel, hl_alg alg, const hl_slice *messages, size_t count,

@@ -297,7 +297,7 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
     plan.second.alg = NULL;
     plan.digests = values[0];
     plan.digest_stride = CV_NBYTES;
-    hli_ends_init(&ends, &plan, partial->n, NULL);
+    hli_ends_init(&ends, &plan, (struct hli_kernels){NULL, NULL, NULL, 0});
     hli_advance(&plan, partial->items, partial->n, 0);
     hli_finish(&ends, partial->endings, NULL, partial->n);
     partial->n = 0;
@@ -305,10 +305,10 @@ static HLI_NOINLINE void flush_partial(struct partial *partial, uint8_t values[]
         hli_wipe(partial->states, sizeof partial->states);
 }
 
-/* values[..] = the chunks of messages first .. first + n - 1, the first of each of number `before`. root: the last
- * flags of a message of one chunk beside. counts[i] = the number of chunks of message first + i. */
-static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
-                                         uint64_t before, uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
+/* values[..] = the chunks of n messages, the first of each of number `before`. root: the last flags of a message of one
+ * chunk beside. counts[i] = the number of chunks of message i. */
+static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_slice messages[], size_t n, uint64_t before,
+                                         uint32_t root, uint8_t counts[], uint8_t values[][CV_NBYTES])
 {
     struct queue queue;
     struct partial partial;
@@ -318,11 +318,10 @@ static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messa
     partial.tree = tree;
     partial.n = 0;
     for (size_t i = 0; i < n; i++) {
-        const hl_slice message = hli_message_at(all->layout, all, first + i);
-        counts[i] = (uint8_t)nchunks_of(message.nbytes);
+        counts[i] = (uint8_t)nchunks_of(messages[i].nbytes);
         for (size_t c = 0; c < counts[i]; c++, at++) {
-            const uint8_t *const data = hli_after(message.data, c * HLI_CHUNK_NBYTES);
-            const size_t left = message.nbytes - c * HLI_CHUNK_NBYTES;
+            const uint8_t *const data = hli_after(messages[i].data, c * HLI_CHUNK_NBYTES);
+            const size_t left = messages[i].nbytes - c * HLI_CHUNK_NBYTES;
             if (left >= HLI_CHUNK_NBYTES && counts[i] > 1) {
                 add(&queue, data, before + c, values[at]);
                 continue;
@@ -336,15 +335,15 @@ static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_messa
     flush_partial(&partial, values);
 }
 
-/* values[0 .. n - 1] = the values of messages first .. first + n - 1, which have at most BATCH chunks together. before,
- * root: as above, and the last flags of a root. */
-static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_messages *all, size_t first, size_t n,
-                                    uint64_t before, uint32_t root, uint8_t values[][CV_NBYTES])
+/* values[0 .. n - 1] = the values of n messages, which have at most BATCH chunks together. before, root: as above, and
+ * the last flags of a root. */
+static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_slice messages[], size_t n, uint64_t before,
+                                    uint32_t root, uint8_t values[][CV_NBYTES])
 {
     uint8_t counts[BATCH], nchunks[BATCH]; /* nodes of a message at this level, and at the lowest */
     unsigned most = 0;
 
-    hash_all_chunks(tree, all, first, n, before, root, counts, values);
+    hash_all_chunks(tree, messages, n, before, root, counts, values);
     for (size_t i = 0; i < n; i++) {
         nchunks[i] = counts[i];
         most = counts[i] > most ? counts[i] : most;
@@ -385,7 +384,7 @@ static HLI_NOINLINE void hash_long(const struct tree *tree, const hl_slice *mess
         hash_chunks(tree, subtrees, 0, nchunks, NULL, data, n);
     }
     const hl_slice rest = {data, message->nbytes - (size_t)nchunks * HLI_CHUNK_NBYTES};
-    hash_batch(tree, &(hl_messages)HLI_SLICES_OF(&rest, 1), 0, 1, nchunks, 0, value);
+    hash_batch(tree, &rest, 1, nchunks, 0, value);
     join_subtrees(tree, subtrees, nsubtrees(nchunks), value[0], value[0]);
     if (tree->plan->is_secret)
         hli_wipe(subtrees, sizeof subtrees);
@@ -396,21 +395,19 @@ static HLI_NOINLINE void hash_any(const struct tree *tree, const hl_messages *al
 {
     const struct hli_plan *const plan = tree->plan;
     uint8_t values[BATCH][CV_NBYTES];
+    hl_slice messages[BATCH];
 
     for (size_t next = 0, n; next < all->count; next += n) {
         size_t nchunks = 0;
         for (n = 0; next + n < all->count && nchunks < BATCH; n++) {
-            const size_t more = nchunks_of(hli_message_at(all->layout, all, next + n).nbytes);
-            if (more > BATCH - nchunks)
-                break;
-            nchunks += more;
+            messages[n] = hli_message_at(all->layout, all, next + n);
+            nchunks += nchunks_of(messages[n].nbytes);
         }
-        if (n > 0) {
-            hash_batch(tree, all, next, n, 0, ROOT, values);
+        if (nchunks <= BATCH || --n > 0) { /* the last does not fit */
+            hash_batch(tree, messages, n, 0, ROOT, values);
         } else {
-            const hl_slice message = hli_message_at(all->layout, all, next);
-            hash_long(tree, &message, values);
             n = 1;
+            hash_long(tree, messages, values);
         }
         for (size_t i = 0; i < n; i++)
             if (plan->second.alg == NULL)
@@ -427,16 +424,12 @@ void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages
 {
     const struct tree tree = {plan, begin == NULL ? plan->first.alg->iv : begin->state.w32 + KEY_AT,
                               begin == NULL ? 0 : begin->state.w32[MODE_AT]};
-    size_t longest = all->nbytes;
+    size_t shortest, longest;
     uint32_t words[16];
 
     if (!HLI_TREES) /* left out of the build; likewise below */
         return;
-    if (all->layout != HL_ROWS)
-        for (size_t i = longest = 0; i < all->count; i++) {
-            const size_t nbytes = hli_message_at(all->layout, all, i).nbytes;
-            longest = nbytes > longest ? nbytes : longest;
-        }
+    hli_lengths(all, &shortest, &longest);
     if (longest > HLI_CHUNK_NBYTES) {
         hash_any(&tree, all);
         return;

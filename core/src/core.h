@@ -358,6 +358,38 @@ HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
     return nrest <= hli_longest_in_one_block(alg) ? 1 : 2;
 }
 
+/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
+HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
+{
+    return nwhole == 0 ? data : data + nwhole;
+}
+
+/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
+HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
+{
+    if (layout == HL_ROWS)
+        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
+    return ((const hl_slice *)all->base)[i];
+}
+
+/* The lengths of the shortest and of the longest of one message or more. */
+HLI_INLINE void hli_lengths(const hl_messages *all, size_t *least, size_t *most)
+{
+    const hl_slice *const slices = all->base;
+
+    *least = *most = all->layout == HL_ROWS ? all->nbytes : slices[0].nbytes;
+    for (size_t i = 1; all->layout != HL_ROWS && i < all->count; i++) {
+        *least = slices[i].nbytes < *least ? slices[i].nbytes : *least;
+        *most = slices[i].nbytes > *most ? slices[i].nbytes : *most;
+    }
+}
+
+/* Number of blocks of a message with its padding. */
+HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
+{
+    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
+}
+
 /* The schedule of the block that ends messages of nbytes, if a table has it; otherwise NULL. */
 HLI_INLINE const void *hli_known_schedule(const hl_alg_info *alg, uint64_t nbytes)
 {
@@ -546,6 +578,33 @@ struct hli_pass {
     uint64_t begin_nbytes;
 };
 
+/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
+HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
+           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
+            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
+                                          : alg->digest_nbytes == hli_state_nbytes(alg));
+}
+
+/* The most blocks of such a message. 0: they cannot. */
+HLI_INLINE size_t hli_whole_most(hl_isas isas, const struct hli_pass *pass)
+{
+    return hli_may_be_whole(pass) ? hli_whole_nblocks(isas, pass->alg) : 0;
+}
+
+/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
+HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
+                                         const void *schedule)
+{
+    const hl_alg_info *alg = pass->alg;
+
+    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
+                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
+}
+
 /* How one call is carried out. The choice of kernels is read once, so that hl_restrict does not change it half-way. */
 struct hli_plan {
     uint32_t choice;
@@ -557,7 +616,7 @@ struct hli_plan {
     size_t digest_stride; /* bytes from one digest to the next */
 };
 
-/* hash.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
+/* many.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
 HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
 /* A node of 64 bytes for functions for whole messages: two blocks, or one and the schedule of the padding. */
 extern const struct hli_whole hli_nodes[2] HLI_HIDDEN;

@@ -1,4 +1,4 @@
-/* job.h: jobs: every call that takes whole messages is one, checked before anything is written.
+/* job.h: jobs: calls for whole messages with any fields, checked before anything is written.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -6,13 +6,11 @@
  * its whole blocks, which are read in place, and an ending of one or two blocks (edges.c): the rest, the padding and
  * the length.
  *
- *   plan.c     which kernel hashes the next of few messages, and how
- *   few.c      whole messages, a few: one by one, or in groups
- *   hash.c     many: in step with others of equally many blocks, or 96 at a time
- *   ragged.c   messages of any lengths, the longest first: a lane whose message ends takes the next
+ *   plan.c     which kernels hash the messages of a call, and how
+ *   many.c     whole messages: one by one, in groups, in step with others of equally many blocks, or 96 at a time
  *   streams.c  messages that arrive in parts
+ *   lanes.c    runs of blocks side by side, endings, and the second hash of a digest, if the plan has one
  *   one.h      one message alone, or one stream, without all of these (one.c)
- *   lanes.c    endings, and the second hash of a digest, if the plan has one
  *
  * A state has one of two layouts: "plain" is its words in order; in a kernel's layout, word w of lane l is at w *
  * nlanes + l. With one lane both are the same.
@@ -119,6 +117,19 @@ HLI_INLINE void hli_advance_lanes(const hl_kernel *kernel, const hl_alg_info *al
     kernel->blocks(states, msg, nblocks, hli_block_nbytes(alg));
 }
 
+/* Advances a state by a kernel of several lanes, in its first lane (lanes.c). */
+HLI_HIDDEN void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
+                                     size_t nblocks);
+
+HLI_INLINE void hli_advance_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
+                                size_t nblocks)
+{
+    if (__builtin_expect(kernel->nlanes == 1, 1))
+        hli_advance_lanes(kernel, alg, state, &data, nblocks);
+    else
+        hli_advance_in_lanes(kernel, alg, state, data, nblocks);
+}
+
 /* Advances all lanes by their last blocks, which were padded. A counted message has one such block, and behind it its
  * length, from which the state's counter is set. */
 HLI_INLINE void hli_advance_last(const hl_kernel *kernel, const hl_alg_info *alg, void *states,
@@ -143,6 +154,9 @@ HLI_INLINE void hli_write_digests(struct hli_edges edges, const hl_kernel *kerne
         edges.digests(alg, states, kernel->nlanes, n, digests);
 }
 
+/* Writes the digest of a sponge's state, which squeezing may change. */
+HLI_HIDDEN void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest);
+
 /* ---- Endings (lanes.c) ------------------------------------------------------------------------------------------- */
 
 /* State that the endings of a call share. A digest goes to the caller. If the plan has a second pass, the digest waits
@@ -161,33 +175,25 @@ struct hli_ends {
     size_t nbytes[HLI_LANES];  /* their lengths, in the form that the padding functions take */
 };
 
-/* `wide` is the first pass's kernel for `count` messages. */
-HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan, size_t count, const hl_kernel *wide)
+/* again: hli_plan_again's. */
+HLI_INLINE void hli_ends_init(struct hli_ends *ends, const struct hli_plan *plan, struct hli_kernels again)
 {
-    const struct hli_pass *second = &plan->second;
-
     ends->plan = plan;
     ends->edges = hli_edges_of(plan);
-    ends->second = second->alg == NULL                         ? NULL
-                   : count > HLI_WINDOW                        ? hli_kernel_short(plan, second)
-                   : hli_body(second->alg) == hli_body(plan->first.alg) ? wide
-                                                               : hli_kernel(plan, second, count);
+    ends->second = again.whole == NULL ? again.brief : again.whole;
     ends->n = ends->nused = ends->npadded = 0;
     if (ends->second == NULL)
         return;
-    ends->nblocks = hli_ending_nblocks(second->alg, plan->first.alg->digest_nbytes);
-    const hl_kernel *const whole = hli_kernel_whole(plan, second, count, ends->second);
-    ends->again = whole == NULL ? NULL : hli_whole_of(whole);
-    ends->second = whole == NULL ? ends->second : whole;
+    ends->nblocks = hli_ending_nblocks(plan->second.alg, plan->first.alg->digest_nbytes);
+    ends->again = again.whole == NULL ? NULL : hli_whole_of(again.whole);
     for (unsigned i = 0; i < HLI_QUEUE; i++)
         ends->queue[i] = ends->digests[i];
     for (unsigned l = 0; l < HLI_LANES; l++)
         ends->nbytes[l] = plan->first.alg->digest_nbytes;
 }
 
-/* Hashes queued digests again as long as they fill the lanes, or, if `all`, all of them. Overwrites states and tails.
- */
-HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all, union hli_lane_states *states, struct hli_tails *tails);
+/* Hashes queued digests again as long as they fill the lanes, or, if `all`, all of them. */
+HLI_HIDDEN void hli_hash_again(struct hli_ends *ends, int all);
 /* Called after the last ending of a call. */
 HLI_HIDDEN void hli_ends_close(struct hli_ends *ends);
 
@@ -216,33 +222,14 @@ HLI_INLINE uint8_t *const *hli_digests_of(struct hli_ends *ends, const size_t at
     return digests;
 }
 
-/* Overwrites states and tails, if there is a second hash. */
-HLI_INLINE void hli_digests_written(struct hli_ends *ends, union hli_lane_states *states, struct hli_tails *tails,
-                                    const size_t at[], unsigned n)
+HLI_INLINE void hli_digests_written(struct hli_ends *ends, const size_t at[], unsigned n)
 {
     if (ends->second == NULL)
         return;
     for (unsigned l = 0; l < n; l++)
         ends->at[ends->n++] = at[l];
     if (ends->n >= ends->second->nlanes)
-        hli_hash_again(ends, 0, states, tails);
-}
-
-/* Ends messages at[0 .. n - 1] of the first pass by their last blocks: the nblocks padded ones at msg, or one whose
- * schedule is given. Writes the digests, or queues them for the second hash, which reuses these states and tails. */
-HLI_INLINE void hli_end_lanes(struct hli_ends *ends, const hl_kernel *kernel, union hli_lane_states *states,
-                              struct hli_tails *tails, const uint8_t *const msg[], unsigned nblocks,
-                              const void *schedule, const size_t at[], unsigned n)
-{
-    const hl_alg_info *alg = ends->plan->first.alg;
-    uint8_t *digests[HLI_LANES];
-
-    if (schedule != NULL)
-        kernel->scheduled(states, schedule);
-    else
-        hli_advance_last(kernel, alg, states, msg, nblocks);
-    hli_write_digests(ends->edges, kernel, alg, states, n, hli_digests_of(ends, at, n, digests));
-    hli_digests_written(ends, states, tails, at, n);
+        hli_hash_again(ends, 0);
 }
 
 /* The part of a message that is left when its whole blocks are done. */
@@ -260,16 +247,7 @@ struct hli_ending {
 HLI_HIDDEN hl_status hli_search(const hl_search_job *job, const hl_ctx *begin, uint64_t *nonces, size_t room,
                                 size_t *nfound);
 
-/* ---- Few messages (few.c) ---------------------------------------------------------------------------------------- */
-
-enum { HLI_SHARED = 8 }; /* messages for which a schedule of their common padding pays */
-
-/* Hashes messages one after the other. The caller calls hli_forget. */
-HLI_HIDDEN void hli_hash_apart(const struct hli_plan *plan, const hl_kernel *kernel, const hl_messages *all);
-/* Hashes 2 to HLI_SHORT messages by plan.c's groups. Returns 0, with nothing done, if they go another way. */
-HLI_HIDDEN int hli_hash_few(const struct hli_plan *plan, const hl_messages *all);
-
-/* ---- Ragged (ragged.c) ------------------------------------------------------------------------------------------- */
+/* ---- Runs of blocks (lanes.c) ------------------------------------------------------------------------------------ */
 
 enum hli_ending_kind { HLI_PADDING_ONLY, HLI_ONE_BLOCK, HLI_TWO_BLOCKS };
 

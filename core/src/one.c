@@ -4,33 +4,10 @@
  */
 #include "one.h"
 
-/* hl_restrict may leave only such kernels. Not inlined, so that no other kernel takes this stack. */
-HLI_NOINLINE void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state,
-                                       const uint8_t *data, size_t nblocks)
+HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
+                               const uint8_t *data, size_t nbytes, uint8_t *digest)
 {
-    union hli_lane_states states;
-    const uint8_t *msg[HLI_LANES];
-
-    hli_splat_lanes(alg, &states, kernel->nlanes, state);
-    for (unsigned l = 0; l < kernel->nlanes; l++)
-        msg[l] = data;
-    hli_advance_lanes(kernel, alg, &states, msg, nblocks);
-    hli_save_lane(alg, &states, kernel->nlanes, 0, state);
-}
-
-HLI_NOINLINE void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest)
-{
-    if (!HLI_ENDS(HL_SPONGE, HL_XOF, 1))
-        return;
-    for (unsigned left = alg->digest_nbytes;;) {
-        const unsigned n = left < hli_block_nbytes(alg) ? left : hli_block_nbytes(alg);
-        hli_write_words(state, 1, digest, n);
-        digest += n;
-        left -= n;
-        if (left == 0)
-            return;
-        hli_advance_one(kernel, alg, state, (const uint8_t *)hli_sponge_iv, 1); /* a block of zeros */
-    }
+    hli_hash_inline(kernel, alg, begin, nbefore, data, nbytes, digest);
 }
 
 HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
@@ -60,10 +37,4 @@ HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info 
         digest += n;
         nbytes -= n;
     }
-}
-
-HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
-                               const uint8_t *data, size_t nbytes, uint8_t *digest)
-{
-    hli_hash_inline(kernel, alg, begin, nbefore, data, nbytes, digest);
 }

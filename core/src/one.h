@@ -57,19 +57,6 @@ HLI_INLINE int hli_hold(const hl_alg_info *alg, hl_ctx *ctx, const void *data, s
     return 1;
 }
 
-/* Advances a state by a kernel of several lanes, in its first lane (one.c). */
-HLI_HIDDEN void hli_advance_in_lanes(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
-                                     size_t nblocks);
-
-HLI_INLINE void hli_advance_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *data,
-                                size_t nblocks)
-{
-    if (__builtin_expect(kernel->nlanes == 1, 1))
-        hli_advance_lanes(kernel, alg, state, &data, nblocks);
-    else
-        hli_advance_in_lanes(kernel, alg, state, data, nblocks);
-}
-
 /* Appends bytes for which hli_hold returns 0. */
 HLI_INLINE void hli_update_one(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, const uint8_t *data,
                                size_t nbytes)
@@ -100,13 +87,6 @@ HLI_INLINE void hli_assume_length(uint64_t nbytes)
     if (nbytes > HL_MESSAGE_MAX_NBYTES)
         __builtin_unreachable();
 }
-
-/* Writes the digest of a sponge's state, which squeezing may change (one.c). */
-HLI_HIDDEN void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, uint8_t *digest);
-
-/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (one.c). */
-HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
-                                   uint8_t *digest, size_t nbytes);
 
 /* Hashes the last blocks, padding included, and writes the digest. */
 HLI_INLINE void hli_end_one(const hl_kernel *kernel, const hl_alg_info *alg, void *state, const uint8_t *last,
@@ -156,6 +136,10 @@ HLI_INLINE void hli_hash_inline(const hl_kernel *kernel, const hl_alg_info *alg,
     hli_assume_length(nbefore);
     hli_end_one(kernel, alg, &state, last, hli_pad_alg(alg, last, data, nbytes, nbefore), digest);
 }
+
+/* Ends the message of an XOF, if is_first, and writes the next nbytes of its digest (one.c). */
+HLI_HIDDEN void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
+                                   uint8_t *digest, size_t nbytes);
 
 /* hli_hash_inline as a call (one.c). */
 HLI_HIDDEN void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,

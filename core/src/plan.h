@@ -16,28 +16,6 @@ enum {
     HLI_ROOM_NBYTES = 64 * HLI_WINDOW /* for copies of short messages, or of digests */
 };
 
-/* ---- Messages ---------------------------------------------------------------------------------------------------- */
-
-/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
-HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
-{
-    return nwhole == 0 ? data : data + nwhole;
-}
-
-/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
-HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
-{
-    if (layout == HL_ROWS)
-        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
-    return ((const hl_slice *)all->base)[i];
-}
-
-/* Number of blocks of a message with its padding. */
-HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
-{
-    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
-}
-
 /* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
 HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct hli_pass *pass, size_t nmessages,
@@ -55,47 +33,45 @@ HLI_INLINE const hl_kernel *hli_kernel(const struct hli_plan *plan, const struct
     return hli_best(plan, pass, nmessages, 0);
 }
 
-/* The kernel for many messages of a few blocks each. The driver's own time for a step counts here beside the kernel's:
- * about 30 ns, for four lanes as for sixteen. On AMD the SHA instructions are the best for
- * long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for 128. */
-HLI_INLINE const hl_kernel *hli_kernel_short(const struct hli_plan *plan, const struct hli_pass *pass)
+/* The kernels for a pass over many messages. */
+struct hli_kernels {
+    const hl_kernel *wide;  /* for long messages */
+    const hl_kernel *brief; /* for messages of a few blocks */
+    const hl_kernel *whole; /* has a function for whole messages, which is better than both; NULL: none */
+    size_t whole_nblocks;   /* the most of a message for such a function of any kernel; 0: none may do it */
+};
+
+/* wide: hli_kernel of `count`. Inline: as calls these would take a twentieth of 16 short messages' time. */
+HLI_INLINE struct hli_kernels hli_plan_pass(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
+                                            const hl_kernel *wide)
 {
-    return hli_best(plan, pass, SIZE_MAX, hli_finds_attacks(pass->alg) ? HLI_BESIDE_search : 30);
-}
-
-/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
-HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
-           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
-            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
-                                          : alg->digest_nbytes == hli_state_nbytes(alg));
-}
-
-/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
-HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
-                                         const void *schedule)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
-                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
-}
-
-/* The kernel whose function for whole messages is best for `count` short messages; NULL if a kernel without one is
- * faster. `wide` is the best kernel for that number of long messages. */
-HLI_INLINE const hl_kernel *hli_kernel_whole(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
-                                             const hl_kernel *wide)
-{
+    /* The driver's own time for a step counts beside the kernel's: for four lanes as for sixteen. On AMD the SHA
+     * instructions are the best for long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for
+     * 128. It pays for more than a window of messages: of fewer, those left over at the end cost what the others gain. */
+    enum { STEP = 30 };
     const hl_body body = hli_body(pass->alg);
+    const int is_searched = hli_finds_attacks(pass->alg), is_free = plan->forced == NULL || plan->forced->body != body;
+    const hl_kernel *const brief = count > HLI_WINDOW || is_searched
+                                       ? hli_best(plan, pass, SIZE_MAX, is_searched ? HLI_BESIDE_search : STEP)
+                                       : wide;
+    const size_t whole_nblocks = hli_whole_most(plan->choice | wide->isas, pass);
+    const hl_kernel *const whole = whole_nblocks == 0              ? NULL
+                                   : count > HLI_WINDOW && is_free ? hli_choose_whole(plan->choice, body, STEP)
+                                   : hli_whole_of(wide) != NULL    ? wide
+                                                                   : NULL;
 
-    if (!hli_may_be_whole(pass))
-        return NULL;
-    if (count > HLI_WINDOW && (plan->forced == NULL || plan->forced->body != body))
-        return hli_choose_whole(plan->choice, body, 30);
-    return hli_whole_of(wide) != NULL ? wide : NULL;
+    return (struct hli_kernels){wide, brief, whole, whole_nblocks};
+}
+
+/* Those of the second pass, over the digests of the first, for which `wide` is. NULL: there is none. */
+HLI_INLINE struct hli_kernels hli_plan_again(const struct hli_plan *plan, size_t count, const hl_kernel *wide)
+{
+    const struct hli_pass *const second = &plan->second;
+
+    if (second->alg == NULL)
+        return (struct hli_kernels){NULL, NULL, NULL, 0};
+    const int is_one_body = hli_body(second->alg) == hli_body(plan->first.alg);
+    return hli_plan_pass(plan, second, count, is_one_body ? wide : hli_kernel(plan, second, count));
 }
 
 /* A forced kernel's edges are of its own instruction set, or of a plainer one. */

@@ -12,7 +12,7 @@
  * advanced alone, and the vector waits for others, to be tried in lanes. No message of chance gets further; so if a
  * try says that a block is that of an attack, the blocks from the search on are taken again, each with its own tries.
  */
-#include "lanes.h"
+#include "plan.h"
 
 #if HLI_SHA1DC
 

@@ -88,7 +88,7 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
         hli_forget(plan, 1, kernel);
         return;
     }
-    hli_ends_init(&ends, plan, count, kernel);
+    hli_ends_init(&ends, plan, hli_plan_again(plan, count, kernel));
     for (size_t start = 0; start < count; start += HLI_WINDOW) {
         const size_t n = count - start < HLI_WINDOW ? count - start : HLI_WINDOW;
         for (size_t i = 0; i < n; i++) {

@@ -1186,7 +1186,7 @@ def edge_mutant(targets, folder, source, *change):
         runs = [*runs_of_edges(image, algorithms, False), *runs_of_driver(kernels, algorithms, True)]
     # Those that can notice the change first.
     of_source = "hli_" if source == "edges.c" else Path(source).stem
-    runs.sort(key=lambda run: (of_source not in run[0], ("in groups" in run[0]) != ("few" in change[1]),
+    runs.sort(key=lambda run: (of_source not in run[0], ("in groups" in run[0]) != ("columns" in change[1]),
                                "lengths" not in run[0]))
     return not any(unproved(image, [run], set()) for run in runs)
 

@@ -99,13 +99,13 @@ CHAIN_MUTANTS = [
 # The same for what is around the kernels.
 EDGE_MUTANTS = [
     ("edges.c", "edges.h", "nbytes >> 61", "nbytes >> 60"),
-    ("hash.c", "hash.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
+    ("many.c", "many.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
     ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
     ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
     ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
     ("edges.c", "edges.h", "*word >> 8 * i", "*word >> 4 * i"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
-    ("ragged.c", "ragged.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
+    ("lanes.c", "lanes.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
     ("edges.c", "edges.h", "(uint64_t)suffix << 8 * (n % 8)", "(uint64_t)suffix << 8 * (n % 4)"),
     ("edges.c", "edges.h", "one_bit = UINT64_C(1) << 63", "one_bit = UINT64_C(1) << 62"),
 ]
@@ -158,13 +158,13 @@ BLIND_EDGE_MUTANTS = [
      "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        hli_advance"),
     ("api.c", "one.h", "nbefore += nbytes;", "nbefore = (uint32_t)(nbefore + nbytes);"),
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
-    ("ragged.c", "ragged.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
-    ("ragged.c", "ragged.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
-    ("hash.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
-    ("few.c", "few.c", "columns.nbytes[i] = message.nbytes;\n        columns.to[i]",
+    ("lanes.c", "lanes.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
+    ("lanes.c", "lanes.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
+    ("many.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
+    ("many.c", "many.c", "columns.nbytes[i] = message.nbytes;\n        columns.to[i]",
      "columns.nbytes[i] = all->nbytes;\n        columns.to[i]"),
     ("blake3.c", "blake3.c", "set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);", ""),
-    ("ragged.c", "ragged.c", "left[l] -= nblocks;",
+    ("lanes.c", "lanes.c", "left[l] -= nblocks;",
      'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
 ]
 # Around the kernels of AVX-512: an emulated call must return something else.

@@ -6,7 +6,7 @@
  * costs of registry.def, and Go repeats it until all is done. Messages that take longer than that are streams in the
  * meantime: slots. text.py compiles this file beside a copy of the core.
  */
-#include "../core/src/few.c" /* all use the table of kernels, which a file here has for itself */
+#include "../core/src/many.c" /* all use the table of kernels, which a file here has for itself */
 #include "../core/src/plan.c"
 #include "../core/src/registry.c"
 
