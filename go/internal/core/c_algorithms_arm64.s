@@ -9,7 +9,7 @@
 
 TEXT ·hli_alg_find(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB37:
+LFB44:
 	SUBW $1, R0, R1
 	MOVWU R0, R2
 	CMPW $20, R1
@@ -26,11 +26,11 @@ L11:
 	MOVD $hli_algs<>+1176(SB), R0
 	CSEL EQ, R0, ZR, R0
 	RET
-LFE37:
+LFE44:
 
 TEXT ·hl_alg_find(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB38:
+LFB45:
 	MOVD ZR, R1
 	CMPW $63, R0
 	BEQ L12
@@ -46,7 +46,7 @@ LFB38:
 L12:
 	MOVD R1, R0
 	RET
-LFE38:
+LFE45:
 
 DATA hli_algs<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_algs<>+8(SB)/8, $0x1

@@ -8,15 +8,15 @@
 #include "textflag.h"
 
 TEXT ·hli_burn_stack(SB), NOSPLIT, $0-0
-LFB45:
+LFB52:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_go_wipe_below(SB)
 	MOVD.P 16(R26), R30
 	RET
-LFE45:
+LFE52:
 
 TEXT ·hli_clear_registers(SB), NOSPLIT, $0-0
-LFB46:
+LFB53:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_clear_vectors(SB)
 	MOVD ZR, R0
@@ -39,4 +39,4 @@ LFB46:
 	MOVD ZR, R17
 	MOVD.P 16(R26), R30
 	RET
-LFE46:
+LFE53:

@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT hash_and_move<>(SB), NOSPLIT, $0-0
-LFB98:
+LFB100:
 	MOVD R2, R5
 	MOVZ $6144, R4
 	MOVD R1, R2
@@ -87,10 +87,10 @@ L2:
 	MOVZ $1, R1
 	MOVD R1, 8(R5)
 	JMP L3
-LFE98:
+LFE100:
 
 TEXT ·hli_hash_in_place(SB), NOSPLIT, $0-0
-LFB99:
+LFB101:
 	MOVD 8(R4), R8
 	MOVD.W R30, -80(R26)
 	MOVD R1, R10
@@ -187,4 +187,4 @@ L20:
 	CALL ·hli_hash_on(SB)
 	MOVWU ZR, R0
 	JMP L16
-LFE99:
+LFE101:
