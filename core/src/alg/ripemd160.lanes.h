@@ -167,7 +167,12 @@
 
 #define STAGE(part)   LV_STAGE(lv32, 64, part, 0)
 
-LV_BLOCK_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
+#if LV_STAGES || LV_ONLY
+LV_FN
+#else
+LV_SHARED
+#endif
+void ripemd160_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     LOAD_STATE();
@@ -187,17 +192,15 @@ LV_BLOCK_FN void ripemd160_block(LV_BLOCK_ARGS(lv32))
  * the block itself stands in front. */
 LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 {
-    const uint8_t *msg[LV32_LANES], *block = given;
-#  if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    uint8_t bytes[64];
+    lv32 w[16];
 
     for (unsigned i = 0; i < 16; i++)
-        hli_store32(bytes + 4 * i, ((const uint32_t *)given)[i], 0);
-    block = bytes;
+        w[i] = lv32_splat(((const uint32_t *)given)[i]);
+#  if LV_STAGES
+    ripemd160_run(state, NULL, 1, &(struct given){NULL, NULL, 0, w});
+#  else
+    ripemd160_block(state, w, NULL, 0, NULL, 0);
 #  endif
-    for (unsigned l = 0; l < LV32_LANES; l++)
-        msg[l] = block;
-    LV_NAME(ripemd160_blocks)(state, msg, 1, 64);
 }
 
 #  include "../lanes/whole.inc.h"

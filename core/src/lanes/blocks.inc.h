@@ -54,13 +54,6 @@ LV_SHARED void LV_PASTE(NAMED, run)(void *state, const uint8_t *const msg[], siz
     }
 }
 
-LV_FN void LV_PASTE(NAMED, last)(void *state, const LV(staging) *staging, const uint8_t *const msg[],
-                                 const struct given *given)
-{
-    (void)staging;
-    LV_PASTE(NAMED, run)(state, msg, 1, given);
-}
-
 LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)
 {
     LV_PASTE(NAMED, run)(state, msg, nblocks, NULL);

@@ -29,8 +29,10 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
             hli_mark_lane(NSTATE, sizeof(LV(word)), state, LV(nlanes), l,
                           (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV(block_nbytes));
 #  endif
-#  if LV_STAGES
+#  if LV_STAGES && ORDER == LV_COUNTED
         LV_PASTE(NAMED, last)(state, NULL, data, &(struct given){whole, nbytes, b, NULL});
+#  elif LV_STAGES
+        LV_PASTE(NAMED, run)(state, data, 1, &(struct given){whole, nbytes, b, NULL});
 #  else
         lv w[ROOM];
         LV(load_padded)(w, whole, data, nbytes, b, ORDER);
@@ -48,7 +50,7 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
 #  if LV_STAGES && ORDER != LV_COUNTED
 LV_KERNEL void LV_NAME(LV_PASTE(NAMED, words))(void *state, const void *words)
 {
-    LV_PASTE(NAMED, last)(state, NULL, NULL, &(struct given){NULL, NULL, 0, words});
+    LV_PASTE(NAMED, run)(state, NULL, 1, &(struct given){NULL, NULL, 0, words});
 }
 #  endif
 #endif
