@@ -471,7 +471,7 @@ typedef int hli_chain_fn(const struct hli_links *links, const void *begin, void 
 
 enum {
     HLI_FEW = 4,   /* messages that may take less time one after the other */
-    HLI_SHORT = 15 /* messages that go in groups, if they take equally many blocks */
+    HLI_SHORT = 16 /* messages that go in groups, if they take equally many blocks */
 };
 
 /* algorithms.c: HLI_NALGS algorithms, and behind them HL_SHA1DC, if HLI_SHA1DC. */
