@@ -608,8 +608,7 @@ HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nbl
 /* How one call is carried out. The choice of kernels is read once, so that hl_restrict does not change it half-way. */
 struct hli_plan {
     uint32_t choice;
-    int is_secret;           /* messages or first states are secret: nothing of them stays on the stack or in registers
-                              */
+    int is_secret;           /* messages or first states are secret: they do not stay on the stack or in registers */
     const hl_kernel *forced; /* use only this kernel, for its body; NULL: the best for what is left to do */
     struct hli_pass first, second; /* the second hashes the digests of the first */
     uint8_t *digests;

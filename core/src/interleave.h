@@ -15,8 +15,7 @@
 #  define EACH_MESSAGE(l) UNROLLED(4) for (unsigned l = 0; l < N; l++)
 #endif
 
-/* Defines the kernel `name`, which calls the body with these arguments before the kernel's own. `target`: attributes.
- */
+/* Defines the kernel `name`, which calls the body with these arguments before its own. `target`: attributes. */
 #define INSTANCE(target, name, body, ...) \
     target void hli_##name(HLI_BLOCKS_ARGS) \
     { \

@@ -118,7 +118,7 @@ HLI_INLINE void hash_whole(const hl_kernel *kernel, const struct run *run, const
     }
 }
 
-/* The schedule of padding that messages share, for a call: after whole blocks of nbytes in all; UINT64_MAX: none yet. */
+/* The schedule of the padding behind nbytes, whole blocks, which messages of a call share; UINT64_MAX: none yet. */
 struct shared {
     uint64_t nbytes;
     uint64_t schedule[80];
@@ -167,7 +167,7 @@ HLI_INLINE size_t hash_groups(uint32_t word, int is_secret, const struct run *ru
         if (group.how == HLI_ONE)
             break;
         if (group.how == HLI_BLOCKS) {
-            static const size_t at[HLI_SHORT] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+            static const size_t at[HLI_SHORT] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
             hash_blocks(kernel, hli_choose_edges(word), run, at + first, (unsigned)(left < nlanes ? left : nlanes),
                         columns->data + first, columns->nbytes + first, columns->to + first);
         } else {
@@ -208,7 +208,7 @@ static HLI_NOINLINE void hash_groups_again(const struct hli_plan *plan, const st
     }
 }
 
-/* 2 to HLI_SHORT messages. Returns 0, with nothing done, if they go through the window. */
+/* 1 to HLI_SHORT messages. Returns 0, with nothing done, if they go through the window. */
 static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages *all)
 {
     const struct hli_pass *pass = &plan->first, *const second = &plan->second;
@@ -238,7 +238,7 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
         return 1;
     }
     struct shared shared;
-    if (count >= SHARED && count > group.kernel->nlanes && group.how == HLI_BLOCKS && is_one_length &&
+    if (count >= SHARED && count > group.kernel->nlanes && group.how == HLI_BLOCKS && is_one_length && most > 0 &&
         run.schedule == NULL && hli_rest_of_block(alg, most) == 0) {
         shared.nbytes = UINT64_MAX;
         run.schedule = shared_schedule(&shared, alg, group.kernel, pass->begin_nbytes + most, 1);
@@ -430,9 +430,7 @@ enum { NARROW_NBYTES = 64 };
 /* Bytes from one state of a window to the next. */
 static size_t state_room(const hl_alg_info *alg)
 {
-    const size_t nbytes = hli_state_nbytes(alg);
-
-    return nbytes <= NARROW_NBYTES ? (size_t)NARROW_NBYTES : nbytes;
+    return hli_state_nbytes(alg) <= NARROW_NBYTES ? (size_t)NARROW_NBYTES : hli_state_nbytes(alg);
 }
 
 /* Messages that are not finished yet. They stay when the window is refilled. */
@@ -445,9 +443,7 @@ struct window {
 /* Number of messages that a window has room for. */
 static size_t window_room(const hl_alg_info *alg)
 {
-    const size_t nbytes = state_room(alg);
-
-    return nbytes == NARROW_NBYTES ? (size_t)HLI_WINDOW : sizeof((struct window *)NULL)->states / nbytes;
+    return (uint32_t)sizeof((struct window *)NULL)->states / (uint32_t)state_room(alg);
 }
 
 static void *window_state(const hl_alg_info *alg, struct window *window, size_t i)
@@ -462,7 +458,6 @@ static void join_window(const struct hli_pass *pass, struct window *window, size
     const hl_alg_info *alg = pass->alg;
     const size_t nblocks = batch->shapes[from] >> 2, nwhole = nblocks * hli_block_nbytes(alg);
     const size_t nbytes = batch->nbytes[from], at = batch->at[from];
-
     void *const state = window_state(alg, window, i);
 
     hli_copy(state, hli_begin_of(pass, at), hli_state_nbytes(alg));
@@ -496,8 +491,7 @@ static HLI_NOINLINE size_t run_window(struct hli_ends *ends, struct window *wind
 /* Sorts the first n of `batch`: messages of one shape side by side, the longest first. */
 static void sort_batch(struct batch *batch, size_t n)
 {
-    uint8_t from[HLI_WINDOW]; /* from[i]: the place of the message that belongs in place i; i once the message is there
-                               */
+    uint8_t from[HLI_WINDOW]; /* from[i]: the place of the message that belongs in place i; i once it is there */
 
     hli_sort(batch->shapes, n, from);
     for (size_t i = 0; i < n; i++) {
@@ -516,6 +510,20 @@ static void sort_batch(struct batch *batch, size_t n)
         batch->shapes[to] = shape;
         batch->at[to] = at;
     }
+}
+
+/* The last messages of a call as a few, if they begin in one state and are hashed once (else the stack would have no
+ * room for both). Otherwise returns 0. */
+static HLI_NOINLINE int hash_last(const struct hli_plan *plan, const hl_messages *all, size_t first)
+{
+    const size_t n = all->count - first, stride = all->layout == HL_ROWS ? all->stride : sizeof(hl_slice);
+
+    if (first == 0 || n > HLI_SHORT || plan->forced != NULL || plan->first.begin_stride > 0 || plan->second.alg != NULL)
+        return 0;
+    struct hli_plan rest = *plan;
+    rest.digests += first * plan->digest_stride;
+    return hash_few(&rest, &(hl_messages){all->layout, 0, n, (const uint8_t *)all->base + first * stride, all->stride,
+                                          all->nbytes});
 }
 
 /* Messages of any lengths. `wide`: the best kernel for this number of long messages. window: NULL for rows, which
@@ -540,7 +548,7 @@ static HLI_NOINLINE void hash_many(const struct hli_plan *plan, const hl_kernel 
     while (next < all->count || nwaiting > 0) {
         if (kernels.whole != NULL) { /* also after messages of other shapes */
             next += hash_wholes(&ends, kernels.whole, &shared, all, next);
-            if (next == all->count && nkept == 0 && nwaiting == 0)
+            if (nkept == 0 && nwaiting == 0 && (next == all->count || hash_last(plan, all, next)))
                 break;
         }
         const size_t room = capacity - nwaiting - nkept, left = all->count - next, nnew = left < room ? left : room;

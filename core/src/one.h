@@ -192,8 +192,7 @@ HLI_INLINE void hli_wipe_one(const hl_alg_info *alg, hl_ctx *ctx)
     ctx->nbytes = ctx->alg = 0;
 }
 
-/* The place for the first digest of message `at` of a plan: the caller's, or `inner`, if hli_again_one hashes it again.
- */
+/* The place for the first digest of message `at` of a plan: the caller's, or `inner` if it is hashed again. */
 HLI_INLINE uint8_t *hli_digest_one(const struct hli_plan *plan, size_t at, uint8_t *inner)
 {
     return plan->second.alg == NULL ? plan->digests + at * plan->digest_stride : inner;

@@ -47,7 +47,7 @@ HLI_INLINE struct hli_kernels hli_plan_pass(const struct hli_plan *plan, const s
 {
     /* The driver's own time for a step counts beside the kernel's: for four lanes as for sixteen. On AMD the SHA
      * instructions are the best for long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for
-     * 128. It pays for more than a window of messages: of fewer, those left over at the end cost what the others gain. */
+     * 128. It pays for more than a window of messages: of fewer, those left over cost what the others gain. */
     enum { STEP = 30 };
     const hl_body body = hli_body(pass->alg);
     const int is_searched = hli_finds_attacks(pass->alg), is_free = plan->forced == NULL || plan->forced->body != body;
