@@ -2,9 +2,10 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. With 32 registers the message schedule is a ring
- * of 16 words: W[t] replaces W[t - 16] three rounds before its own, so that schedule and rounds overlap and no round
- * waits for its word. All 80 rounds are then written out, so that the compiler knows every index.
+ * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. With 32 registers W[t] is computed three rounds
+ * before its own, so that schedule and rounds overlap and no round waits for its word. All 80 rounds are then written
+ * out: the compiler knows every index, and W[t] takes the register of W[t - 16]. A block function leaves the whole
+ * schedule in w, as the search for attacks needs it (sha1dc.lanes.h).
  */
 #define lv     lv32
 #define LV(op) lv32_##op
@@ -12,20 +13,15 @@
 #define NSTATE 5
 #define ORDER  1
 
-#define CH(x, y, z)     lv32_ch(x, y, z)
-#define PARITY(x, y, z) lv32_xor3(x, y, z)
-#define MAJ(x, y, z)    lv32_maj(x, y, z)
-
 /* The newest word comes last. */
-#define SCHEDULE(t) \
-    lv32_rol(lv32_xor3(lv32_xor(w[(t) & 15], w[((t) + 2) & 15]), w[((t) + 8) & 15], w[((t) + 13) & 15]), 1)
+#define SCHEDULE(t) lv32_rol(lv32_xor3(lv32_xor(w[(t) - 16], w[(t) - 14]), w[(t) - 8], w[(t) - 3]), 1)
 
 /* Computes W[t] unless it is in the block, or beyond the last. */
-#define COMPUTE(t) ((t) >= 16 && (t) < 80 ? (void)(w[(t) & 15] = SCHEDULE(t)) : (void)0)
+#define COMPUTE(t) ((t) >= 16 && (t) < 80 ? (void)(w[t] = SCHEDULE(t)) : (void)0)
 
 /* T = ROTL5(a) + f(b, c, d) + e + K + W, then the five variables move on by one name: T stays in e, b becomes
- * ROTL30(b). Terms that do not wait for the round before are added first. ROTL30 is taken before f, so that f's one
- * vpternlogd may overwrite b. */
+ * ROTL30(b). f is Ch, Parity (three-way xor) or Maj. Terms that do not wait for the round before are added first.
+ * ROTL30 is taken before f, so that f's one vpternlogd may overwrite b. */
 #define ROUND(f, wk, a, b, c, d, e) \
     do { \
         e = lv32_add(e, wk); \
@@ -54,7 +50,7 @@
 
 /* Zen 4, ns a block, the schedule 0 and 3 rounds ahead, gcc 12 and clang 14: over AVX-512 138.6 -> 133.2,
  * 142.6 -> 136.1, over AVX2 128.4 -> 113.1, 119.5 -> 115.5. */
-#define COMPUTED(t, k) (COMPUTE((t) + 3), lv32_add(w[(t) & 15], lv32_splat(k)))
+#define COMPUTED(t, k) (COMPUTE((t) + 3), lv32_add(w[t], lv32_splat(k)))
 #define GIVEN(t, k)    lv32_splat(schedule[t])
 #define STAGE(part)    LV_STAGE(lv32, 64, part, 1)
 
@@ -73,20 +69,20 @@
 /* With few registers the schedule is an array in memory, computed sixteen rounds ahead, and five rounds are a loop, as
  * in sha2.lanes.h: 0.96 of the time of all written out over SSE2, 0.99 over AVX2, 0.94 in plain C (Zen 1, gcc 12.2). */
 #ifndef LV_FEW_REGISTERS
-#  define ROOM 16
+#  define ROOM 80
 LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))
 {
     uint32_t *s = state;
     LOAD_STATE();
 
     STAGE(0);
-    ROUNDS20(CH, COMPUTED, hli_sha1_k[0], 0);
+    ROUNDS20(lv32_ch, COMPUTED, hli_sha1_k[0], 0);
     STAGE(1);
-    ROUNDS20(PARITY, COMPUTED, hli_sha1_k[1], 20);
+    ROUNDS20(lv32_xor3, COMPUTED, hli_sha1_k[1], 20);
     STAGE(2);
-    ROUNDS20(MAJ, COMPUTED, hli_sha1_k[2], 40);
+    ROUNDS20(lv32_maj, COMPUTED, hli_sha1_k[2], 40);
     STAGE(3);
-    ROUNDS20(PARITY, COMPUTED, hli_sha1_k[3], 60);
+    ROUNDS20(lv32_xor3, COMPUTED, hli_sha1_k[3], 60);
     ADD_TO_STATE();
 }
 #else
@@ -94,7 +90,7 @@ LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))
 #  define COMPUTING(t, k) \
       __extension__({ \
           HLI_NEW_POINTER(w); \
-          w[(t) + 16] = lv32_rol(lv32_xor3(lv32_xor(w[t], w[(t) + 2]), w[(t) + 8], w[(t) + 13]), 1); \
+          w[(t) + 16] = SCHEDULE((t) + 16); \
           KEPT(t, k); \
       })
 #  define KEPT(t, k) lv32_add(w[t], lv32_splat(k))
@@ -107,18 +103,18 @@ LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))
     (void)msg, (void)offset, (void)staging, (void)more;
     LV_LOOP
     for (; w < begin + 20; w += 5)
-        ROUNDS5(CH, COMPUTING, hli_sha1_k[0], 0);
+        ROUNDS5(lv32_ch, COMPUTING, hli_sha1_k[0], 0);
     LV_LOOP
     for (; w < begin + 40; w += 5)
-        ROUNDS5(PARITY, COMPUTING, hli_sha1_k[1], 0);
+        ROUNDS5(lv32_xor3, COMPUTING, hli_sha1_k[1], 0);
     LV_LOOP
     for (; w < begin + 60; w += 5)
-        ROUNDS5(MAJ, COMPUTING, hli_sha1_k[2], 0);
-    ROUNDS5(PARITY, COMPUTING, hli_sha1_k[3], 0);
+        ROUNDS5(lv32_maj, COMPUTING, hli_sha1_k[2], 0);
+    ROUNDS5(lv32_xor3, COMPUTING, hli_sha1_k[3], 0);
     w += 5;
     LV_LOOP
     for (; w < begin + 80; w += 5)
-        ROUNDS5(PARITY, KEPT, hli_sha1_k[3], 0);
+        ROUNDS5(lv32_xor3, KEPT, hli_sha1_k[3], 0);
     ADD_TO_STATE();
 }
 #endif
@@ -133,16 +129,16 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 
     LV_LOOP
     for (; schedule < end - 60; schedule += 5)
-        ROUNDS5(CH, GIVEN, 0, 0);
+        ROUNDS5(lv32_ch, GIVEN, 0, 0);
     LV_LOOP
     for (; schedule < end - 40; schedule += 5)
-        ROUNDS5(PARITY, GIVEN, 0, 0);
+        ROUNDS5(lv32_xor3, GIVEN, 0, 0);
     LV_LOOP
     for (; schedule < end - 20; schedule += 5)
-        ROUNDS5(MAJ, GIVEN, 0, 0);
+        ROUNDS5(lv32_maj, GIVEN, 0, 0);
     LV_LOOP
     for (; schedule < end; schedule += 5)
-        ROUNDS5(PARITY, GIVEN, 0, 0);
+        ROUNDS5(lv32_xor3, GIVEN, 0, 0);
     ADD_TO_STATE();
 }
 
@@ -151,12 +147,12 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 #if LV32_LANES == 1
 void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 {
-    uint32_t w[16], *wk = schedule;
+    uint32_t w[80], *wk = schedule;
 
     lv32_load_block(w, &block, 0, 1);
     for (unsigned t = 0; t < 80; t++) {
         COMPUTE(t);
-        wk[t] = w[t & 15] + hli_sha1_k[t / 20];
+        wk[t] = w[t] + hli_sha1_k[t / 20];
     }
 }
 #endif
@@ -167,7 +163,6 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 #undef ROOM
 #undef NSTATE
 #undef ORDER
-#undef MAJ
 #undef SCHEDULE
 #undef COMPUTE
 #undef ROUND
@@ -178,7 +173,5 @@ void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)
 #undef STAGE
 #undef LOAD_STATE
 #undef ADD_TO_STATE
-#undef CH
-#undef PARITY
 #undef ROUNDS5
 #undef ROUNDS20
