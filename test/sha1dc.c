@@ -181,15 +181,19 @@ static void check_table(void)
 /* Blocks of chance, and blocks that keep a vector's conditions among 16 words: of these, some keep all. */
 static void check_possible(void)
 {
+    enum { NBLOCKS = 3, ROW = 6 * HL_LANES_MAX };
     const size_t n = share_of(20000);
-    uint8_t blocks[HL_LANES_MAX][64];
+    const hl_kernel *const one = hli_choose(hli_choice(), HL_BODY_SHA1, 1, 0);
+    static uint8_t blocks[HL_LANES_MAX][64 * NBLOCKS];
     const uint8_t *msg[HL_LANES_MAX];
     uint32_t possible[HL_LANES_MAX] __attribute__((aligned(64))), seen = 0;
+    uint32_t history[ROW * (NBLOCKS + 1)] __attribute__((aligned(64)));
 
     for (size_t round = 0; round < n; round++) {
-        const struct hli_detector *const detector = hli_choose_detector(hli_choice(),
+        const struct hli_detector *const detector = hli_choose_detector(hli_choice(), one,
                                                                         round % 2 == 0 ? 1 : HL_LANES_MAX);
-        for (unsigned l = 0; l < detector->nlanes; l++) {
+        const unsigned nlanes = detector->nlanes;
+        for (unsigned i = 0; i < nlanes * NBLOCKS; i++) {
             const unsigned v = (unsigned)random_below(NVECTORS), from = vectors[v].k - 8 - (unsigned)random_below(3);
             uint32_t w[80];
             random_fill(w, sizeof w);
@@ -202,17 +206,29 @@ static void check_possible(void)
                 }
             expand(w, from);
             for (unsigned t = 0; t < 16; t++)
-                hli_store32(blocks[l] + 4 * t, w[t], 1);
-            msg[l] = blocks[l];
+                hli_store32(blocks[i % nlanes] + 64 * (i / nlanes) + 4 * t, w[t], 1);
+            msg[i % nlanes] = blocks[i % nlanes];
         }
+        random_fill(history, sizeof history);
         detector->possible(msg, possible);
-        for (unsigned l = 0; l < detector->nlanes; l++) {
-            uint32_t w[80];
-            schedule_of(w, blocks[l]);
+        detector->blocks(history, msg, NBLOCKS, 64);
+        for (unsigned i = 0; i < nlanes * NBLOCKS; i++) {
+            const unsigned l = i % nlanes;
+            const uint32_t *const before = history + i / nlanes * 6 * nlanes, *const after = before + 6 * nlanes;
+            const uint8_t *const block = blocks[l] + 64 * (i / nlanes);
+            uint32_t w[80], state[8] __attribute__((aligned(64)));
+            schedule_of(w, block);
             const uint32_t right = possible_of(w);
-            CHECK(possible[l] == right, "lane %u of %u: %08x, not %08x", l, detector->nlanes, (unsigned)possible[l],
-                  (unsigned)right);
+            CHECK((i >= nlanes || possible[l] == right) && after[5 * nlanes + l] == right,
+                  "lane %u of %u: %08x and %08x, not %08x", l, nlanes, (unsigned)possible[l],
+                  (unsigned)after[5 * nlanes + l], (unsigned)right);
             seen |= right;
+            for (unsigned j = 0; j < 5; j++)
+                state[j] = before[j * nlanes + l];
+            one->blocks(state, &block, 1, 64);
+            for (unsigned j = 0; j < 5; j++)
+                CHECK(state[j] == after[j * nlanes + l], "lane %u of %u: the state after block %u", l, nlanes,
+                      i / nlanes);
         }
     }
     CHECK(seen == UINT32_MAX || n < 20000, "not all vectors were seen: %08x", (unsigned)seen);

@@ -533,24 +533,27 @@ typedef void hli_possible_fn(const uint8_t *const msg[], uint32_t *possible);
 /* As many tries of one vector with one block as the detector has lanes; word i of try l is at i * lanes + l. */
 struct hli_tries {
     const uint8_t *blocks[HL_LANES_MAX];
-    uint32_t differences[16 * HL_LANES_MAX] __attribute__((aligned(64))); /* of the words of the other block */
-    uint32_t ends[5 * HL_LANES_MAX];                                      /* the states after the last step */
-    uint32_t after[5 * HL_LANES_MAX];                                     /* the chaining values after the block */
-    uint32_t late[HL_LANES_MAX];                                          /* ones if HLI_SHA1DC_STEP is 65 */
+    const uint8_t *differences[HL_LANES_MAX]; /* of the words of the other block: 16 words */
+    uint32_t rotated[HL_LANES_MAX] __attribute__((aligned(64))); /* ones if these words are rotated by 2 */
+    uint32_t late[HL_LANES_MAX];                                 /* ones if HLI_SHA1DC_STEP is 65 */
+    uint32_t ends[5 * HL_LANES_MAX];                             /* the states after the last step */
+    uint32_t after[5 * HL_LANES_MAX];                            /* the chaining values after the block */
 };
 /* differ[l] = 0 if the two blocks of try l are those of an attack. */
 typedef void hli_differ_fn(const struct hli_tries *tries, uint32_t *differ);
 /* The state after that number of steps is the same for both blocks of an attack by a vector with k. */
 #define HLI_SHA1DC_STEP(k) ((k) < 50 ? 58u : 65u)
-/* A DETECT row of registry.def. */
+/* A DETECT row of registry.def. blocks() hashes and searches: `state` is followed by a state for each block, whose
+ * sixth word is what possible() says of the block. */
 struct hli_detector {
     hli_possible_fn *possible;
     hli_differ_fn *differ;
-    uint8_t nlanes, from, isa;
+    hl_blocks_fn *blocks;
+    uint32_t nlanes, from, isas;
 };
 extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
-/* The best detector for that number of blocks under that choice. */
-HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, size_t nblocks);
+/* The detector of the kernel's instruction set and lanes, or else the best for that number of blocks. */
+HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, const hl_kernel *kernel, size_t nblocks);
 /* Advances all lanes of HL_SHA1DC (sha1dc.c). */
 HLI_HIDDEN void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
                                    size_t nblocks);

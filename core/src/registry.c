@@ -283,18 +283,22 @@ struct hli_edges hli_choose_edges(uint32_t word)
 }
 
 const struct hli_detector hli_detectors[] = {
-#define DETECTOR(is_there, isa) (is_there) ? hli_sha1dc_possible_##isa : 0, (is_there) ? hli_sha1dc_differ_##isa : 0
-    {DETECTOR(HLI_SHA1DC && HLI_HAS_PLAIN, scalar), 1, 1, ISA_scalar},
-#define DETECT(isa, nlanes, from) {DETECTOR(HLI_SHA1DC && HLI_ISA(isa), isa), nlanes, from, ISA_##isa},
+#define SEARCH(is_there, function)  (is_there) ? hli_sha1dc_##function : 0
+#define DETECTOR(is_there, isa) \
+    SEARCH(is_there, possible_##isa), SEARCH(is_there, differ_##isa), SEARCH(is_there, blocks_##isa)
+    {DETECTOR(HLI_SHA1DC && HLI_HAS_PLAIN, scalar), 1, 1, (hl_isas)1 << ISA_scalar},
+#define DETECT(isa, nlanes, from) {DETECTOR(HLI_SHA1DC && HLI_ISA(isa), isa), nlanes, from, (hl_isas)1 << ISA_##isa},
 #include "registry.def"
 };
 
-const struct hli_detector *hli_choose_detector(uint32_t word, size_t nblocks)
+const struct hli_detector *hli_choose_detector(uint32_t word, const hl_kernel *kernel, size_t nblocks)
 {
     const struct hli_detector *const all = hli_detectors, *best = all;
 
     for (const struct hli_detector *row = all + 1; row < all + sizeof hli_detectors / sizeof hli_detectors[0]; row++)
-        if (row->possible != NULL && (word >> row->isa & 1) != 0 && (nblocks >= row->from || best->possible == NULL))
+        if (row->isas == kernel->isas && row->nlanes == kernel->nlanes)
+            return row;
+        else if (row->possible != NULL && (word & row->isas) != 0 && (nblocks >= row->from || best->possible == NULL))
             best = row;
     return best;
 }

@@ -7,10 +7,11 @@
  * the state of that step, the other's chaining values before and after it. If the values after the block are the same,
  * the message is half of a collision.
  *
- * The kernels are those of SHA-1, which leave word 5 of a state alone: the verdict. Before they advance the lanes, the
- * vectorised conditions (alg/sha1dc.lanes.h) look at the blocks of all lanes. One block of 15 has a vector left: it is
- * advanced alone, and the vector waits for others, to be tried in lanes. No message of chance gets further; so if a
- * try says that a block is that of an attack, the blocks from the search on are taken again, each with its own tries.
+ * The kernels are those of SHA-1, which leave word 5 of a state alone: the verdict. Conditions in lanes
+ * (alg/sha1dc.lanes.h) look at the message schedules. A kernel of lanes has these in memory when it has hashed a block,
+ * and keeps all states; for another one, the blocks of all lanes are searched first. One block of 15 has a vector left,
+ * which waits for others, to be tried in lanes. No message of chance gets further; so if a try says that a block is
+ * that of an attack, the blocks that were searched with it are taken again, each with its own tries.
  */
 #include "plan.h"
 
@@ -19,7 +20,7 @@
 enum {
     FIRST_K = 56,
     VERDICT = 5,
-    SEARCHED = 128 /* blocks, before any of them is hashed */
+    SEARCHED = 192 /* blocks, before any of them is tried */
 };
 
 static const uint32_t differences[2][29] = {
@@ -34,148 +35,126 @@ static const struct {
 #include "alg/sha1dc.def"
 };
 
-HLI_INLINE uint32_t rol(uint32_t x, unsigned n)
+/* Returns the lanes in which one of the first n tries found an attack. */
+static uint32_t find_attacks(const struct hli_detector *detector, struct hli_tries *tries, const uint8_t lanes[],
+                             unsigned n)
 {
-    return x << (n & 31) | x >> (-n & 31);
-}
+    uint32_t differ[HLI_LANES] __attribute__((aligned(64))), found = 0;
 
-/* Blocks at at[i * kernel->nlanes + l], and the vectors that they leave possible. */
-struct group {
-    const hl_kernel *kernel;
-    const struct hli_detector *detector;
-    unsigned nblocks; /* of each lane */
-    uint32_t possible[SEARCHED + HLI_LANES] __attribute__((aligned(64)));
-    const uint8_t *at[SEARCHED + HLI_LANES];
-};
-
-/* Adds a try of vector v with the block of lane l. */
-static void add_try(struct hli_tries *tries, unsigned n, const struct group *group, unsigned v, const uint8_t *block,
-                    const uint32_t *before, const uint32_t *states, unsigned l)
-{
-    const unsigned ntries = group->detector->nlanes, nlanes = group->kernel->nlanes, k = vectors[v].k;
-    const uint32_t *const differs = differences[vectors[v].type - 1] + FIRST_K - k;
-
-    tries->blocks[n] = block;
-    for (unsigned t = 0; t < 16; t++)
-        tries->differences[t * ntries + n] = rol(differs[t], vectors[v].b);
-    for (unsigned i = 0; i < 5; i++) {
-        tries->after[i * ntries + n] = states[i * nlanes + l];
-        tries->ends[i * ntries + n] = states[i * nlanes + l] - before[i * nlanes + l];
+    for (unsigned i = n; i < detector->nlanes; i++) {
+        tries->blocks[i] = tries->blocks[0];
+        tries->differences[i] = tries->differences[0];
     }
-    tries->late[n] = HLI_SHA1DC_STEP(k) == 65 ? UINT32_MAX : 0;
-}
-
-/* Whether one of the first n tries found an attack. */
-static int is_attack(const struct hli_detector *detector, struct hli_tries *tries, unsigned n)
-{
-    uint32_t differ[HLI_LANES] __attribute__((aligned(64)));
-    int found = 0;
-
-    for (unsigned l = n; l < detector->nlanes; l++)
-        tries->blocks[l] = tries->blocks[0];
-    if (n > 0)
-        detector->differ(tries, differ);
-    for (unsigned l = 0; l < n; l++)
-        found |= differ[l] == 0;
+    detector->differ(tries, differ);
+    for (unsigned i = 0; i < n; i++)
+        found |= (uint32_t)(differ[i] == 0) << lanes[i];
     return found;
 }
 
-/* Takes the block of an attack into the state of lane l twice more, as sha1dc does: the two messages then have
- * different digests. */
-static HLI_NOINLINE void part(const hl_kernel *kernel, const uint8_t *block, uint32_t *states, unsigned l)
+/* Advances all lanes by n blocks, and returns the lanes in which one of these is of an attack. */
+static uint32_t advance_group(const hl_kernel *kernel, const struct hli_detector *detector, uint32_t *states,
+                              const uint8_t *const from[], unsigned n)
 {
-    const unsigned nlanes = kernel->nlanes;
-    uint32_t copy[6 * HLI_LANES] __attribute__((aligned(64)));
-    const uint8_t *same[HLI_LANES];
-
-    for (unsigned i = 0; i < HLI_LANES; i++)
-        same[i] = block;
-    hli_copy(copy, states, 6 * nlanes * sizeof copy[0]);
-    kernel->blocks(copy, same, 1, 64);
-    kernel->blocks(copy, same, 1, 64);
-    for (unsigned i = 0; i < 5; i++)
-        states[i * nlanes + l] = copy[i * nlanes + l];
-    states[VERDICT * nlanes + l] = HLI_IS_ATTACK;
-}
-
-HLI_INLINE int has_possible(const uint32_t possible[], unsigned n)
-{
-    uint32_t any = 0;
-
-    for (unsigned i = 0; i < n; i++)
-        any |= possible[i];
-    return any != 0;
-}
-
-/* Advances all lanes by the blocks of the group. Returns 1 as soon as a try finds an attack; if each is tried before
- * the next block, the states then are right, and 0 is returned. */
-static int advance_group(const struct group *group, uint32_t *states, int each)
-{
-    const hl_kernel *const kernel = group->kernel;
-    const struct hli_detector *const detector = group->detector;
-    const unsigned nlanes = kernel->nlanes;
-    uint32_t before[5 * HLI_LANES];
+    const int is_fused = detector->isas == kernel->isas && detector->nlanes == kernel->nlanes;
+    const unsigned nlanes = kernel->nlanes, ntries = detector->nlanes, nbytes = 5 * nlanes * sizeof states[0];
+    const unsigned nsearched = n * nlanes, row = 6 * nlanes, stride = is_fused ? row : nlanes;
+    union {
+        uint32_t history[6 * (SEARCHED + HLI_LANES)] __attribute__((aligned(64)));
+        struct {
+            uint32_t before[6 * HLI_LANES], possible[SEARCHED + HLI_LANES];
+            const uint8_t *blocks[SEARCHED + HLI_LANES];
+        } apart;
+    } room;
+    const uint32_t *const possible = is_fused ? room.history + row + 5 * nlanes : room.apart.possible;
+    const uint8_t **const blocks = room.apart.blocks;
+    uint32_t *before = room.history, *after = states, found = 0;
+    uint16_t list[SEARCHED + 1]; /* the blocks that leave vectors, and their lanes */
+    uint8_t lanes[HLI_LANES];    /* of the tries */
     struct hli_tries tries;
-    unsigned n = 0;
+    unsigned count = 0, nhashed = 0, at = 0;
 
-    for (unsigned b = 0, end = 0; b < group->nblocks; b = end) { /* a run of blocks that have none left, or one block */
-        const uint8_t *const *const from = group->at + b * nlanes;
-        while (end < group->nblocks && !has_possible(group->possible + end * nlanes, nlanes))
-            end++;
-        if (end > b) {
-            kernel->blocks(states, from, end - b, 64);
-            continue;
+    if (is_fused) {
+        hli_copy(before, states, nbytes);
+        detector->blocks(before, from, n, 64);
+        hli_copy(states, before + n * row, nbytes);
+        nhashed = n;
+    } else {
+        for (unsigned b = 0; b < n; b++)
+            for (unsigned l = 0; l < nlanes; l++)
+                blocks[b * nlanes + l] = from[l] + 64 * b;
+        for (unsigned i = nsearched; i < nsearched + ntries - 1; i++)
+            blocks[i] = blocks[0];
+        for (unsigned i = 0; i < nsearched; i += ntries)
+            detector->possible(blocks + i, room.apart.possible + i);
+    }
+    for (unsigned b = 0; b < n; b++)
+        for (unsigned l = 0; l < nlanes; l++) { /* without a branch, which would be mispredicted */
+            list[count] = (uint16_t)(b << 4 | l);
+            count += possible[b * stride + l] != 0;
         }
-        end++;
-        hli_copy(before, states, 5 * nlanes * sizeof before[0]);
-        kernel->blocks(states, from, 1, 64);
-        for (unsigned l = 0; l < nlanes; l++) {
-            int found = 0;
-            for (uint32_t left = group->possible[b * nlanes + l]; left != 0; left &= left - 1) {
-                add_try(&tries, n++, group, hli_ctz32(left), from[l], before, states, l);
-                if (n == detector->nlanes) {
-                    found |= is_attack(detector, &tries, n);
-                    n = 0;
-                }
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned b = list[i] >> 4, l = list[i] & 15;
+        if (is_fused) {
+            before = room.history + b * row;
+            after = before + row;
+        } else if (b >= nhashed) { /* a run of blocks that leave none, then this one */
+            if (b > nhashed)
+                kernel->blocks(states, blocks + nhashed * nlanes, b - nhashed, 64);
+            hli_copy(before, states, nbytes);
+            kernel->blocks(states, blocks + b * nlanes, 1, 64);
+            nhashed = b + 1;
+        }
+        for (uint32_t left = possible[b * stride + l]; left != 0; left &= left - 1) {
+            const unsigned v = hli_ctz32(left), k = vectors[v].k;
+            lanes[at] = (uint8_t)l;
+            tries.blocks[at] = from[l] + 64 * b;
+            tries.differences[at] = (const uint8_t *)(differences[vectors[v].type - 1] + FIRST_K - k);
+            tries.rotated[at] = vectors[v].b == 2 ? UINT32_MAX : 0;
+            tries.late[at] = HLI_SHA1DC_STEP(k) == 65 ? UINT32_MAX : 0;
+            for (unsigned w = 0; w < 5; w++) {
+                tries.after[w * ntries + at] = after[w * nlanes + l];
+                tries.ends[w * ntries + at] = after[w * nlanes + l] - before[w * nlanes + l];
             }
-            if (each) {
-                found |= is_attack(detector, &tries, n);
-                n = 0;
-                if (found)
-                    part(kernel, from[l], states, l);
-            } else if (found) {
-                return 1;
+            if (++at == ntries) {
+                found |= find_attacks(detector, &tries, lanes, at);
+                at = 0;
             }
         }
     }
-    return is_attack(detector, &tries, n);
+    if (n > nhashed)
+        kernel->blocks(states, blocks + nhashed * nlanes, n - nhashed, 64);
+    return at > 0 ? found | find_attacks(detector, &tries, lanes, at) : found;
 }
 
 void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[], size_t nblocks)
 {
-    const unsigned nlanes = kernel->nlanes, most = SEARCHED / nlanes;
-    struct group group;
-    uint32_t saved[6 * HLI_LANES];
+    const unsigned nlanes = kernel->nlanes, nbytes = 5 * nlanes * sizeof states[0];
+    const struct hli_detector *const detector = hli_choose_detector(hli_choice(), kernel, nlanes * nblocks);
+    uint32_t saved[6 * HLI_LANES] __attribute__((aligned(64)));
+    const uint8_t *from[HLI_LANES];
 
-    group.kernel = kernel;
-    group.detector = hli_choose_detector(hli_choice(), nlanes * nblocks);
-    for (size_t offset = 0; nblocks > 0;) {
-        const struct hli_detector *const detector = group.detector;
-        const unsigned n = group.nblocks = nblocks < most ? (unsigned)nblocks : most, nsearched = n * nlanes;
-        for (unsigned b = 0; b < n; b++)
-            for (unsigned l = 0; l < nlanes; l++)
-                group.at[b * nlanes + l] = msg[l] + offset + 64 * b;
-        for (unsigned i = nsearched; i < nsearched + detector->nlanes - 1; i++)
-            group.at[i] = group.at[0];
-        for (unsigned i = 0; i < nsearched; i += detector->nlanes)
-            detector->possible(group.at + i, group.possible + i);
-        hli_copy(saved, states, 6 * nlanes * sizeof saved[0]);
-        if (__builtin_expect(advance_group(&group, states, 0), 0)) {
-            hli_copy(states, saved, 6 * nlanes * sizeof saved[0]);
-            advance_group(&group, states, 1);
+    for (size_t at = 0, n, alone = 0; at < nblocks; at += n) {
+        const size_t most = at < alone ? 1 : SEARCHED / nlanes;
+        n = nblocks - at < most ? nblocks - at : most;
+        for (unsigned l = 0; l < nlanes; l++)
+            from[l] = msg[l] + 64 * at;
+        hli_copy(saved, states, nbytes);
+        const uint32_t found = advance_group(kernel, detector, states, from, (unsigned)n);
+        if (__builtin_expect(found == 0, 1))
+            continue;
+        if (n > 1) {
+            hli_copy(states, saved, nbytes);
+            alone = at + n;
+            n = 0;
+            continue;
         }
-        offset += 64 * (size_t)n;
-        nblocks -= n;
+        /* As sha1dc does, the block of an attack is hashed twice more: the two messages then have different digests. */
+        hli_copy(saved, states, nbytes);
+        for (unsigned again = 0; again < 2; again++)
+            kernel->blocks(saved, from, 1, 64);
+        for (unsigned i = 0; i < 6 * nlanes; i++)
+            if ((found >> i % nlanes & 1) != 0)
+                states[i] = i < VERDICT * nlanes ? saved[i] : HLI_IS_ATTACK;
     }
 }
 

@@ -4,16 +4,15 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Included by lanes/kernels.inc.h. The conditions (sha1dc.def) look at the message schedule alone, not at the state:
- * the blocks of all lanes may be those of one message. Vectors that differ in k have the same conditions, k words on. A
- * plane gathers one bit of all words, word after word; one operation on planes then is a condition of all vectors of a
- * kind.
+ * the blocks of all lanes may be those of one message. Those of many messages are searched as they are hashed. Vectors
+ * that differ in k have the same conditions, k words on. A plane gathers one bit of all words, word after word; one
+ * operation on planes then is a condition of all vectors of a kind.
  */
 #ifdef lv32_and
 #  define COPIES                 LV32_LANES /* of a constant, which then is an operand in memory */
 #  define CONSTANT(c)            lv32_load(c)
 #  define PICKED(p, x, m)        lv32_xor(p, lv32_and(x, m)) /* the plane has no such bit yet */
-#  define KEPT(kept, x, y, m)    lv32_andn(lv32_andn(lv32_xor(x, y), m), kept)
-#  define KEPT_EQ(kept, x, y, m) lv32_andn(lv32_and(lv32_xor(x, y), m), kept)
+#  define KEPT(x, y, m, differ)  lv32_andn(differ ? lv32_andn(lv32_xor(x, y), m) : lv32_and(lv32_xor(x, y), m), kept)
 #else
 #  define COPIES                 1
 #  define CONSTANT(c)            lv32_splat(*(c))
@@ -21,20 +20,16 @@
 #  ifndef lv32_and_orn
 #    define lv32_and_orn(x, y, z) lv32_ch(x, lv32_orn_xor(y, z, lv32_splat(0)), lv32_splat(0))
 #  endif
-#  define KEPT(kept, x, y, m)    lv32_and_orn(kept, lv32_xor(x, y), m)
-#  define KEPT_EQ(kept, x, y, m) lv32_and_orn(kept, lv32_xor3(x, y, lv32_splat(UINT32_MAX)), m)
+#  define KEPT(x, y, m, differ) \
+      lv32_and_orn(kept, differ ? lv32_xor(x, y) : lv32_xor3(x, y, lv32_splat(UINT32_MAX)), m)
 #endif
 #define EACH(c) {[0 ... COPIES - 1] = (c)}
 #define ROTATED(x, n) (((n) & 31) == 0 ? (x) : lv32_rol(x, ((n) & 31) == 0 ? 1 : (n) & 31))
-#define EXPANDED(w, t) \
-    lv32_rol(lv32_xor(lv32_xor3((w)[(t) - 16], (w)[(t) - 14], (w)[(t) - 8]), (w)[(t) - 3]), 1)
 
 /* Bit i of word t becomes bit AT(i, t) of plane i. */
 #define AT(i, t) (((i) + (t) - 34) & 31)
-#define WORD(t)  (w[t] = EXPANDED(w, t), LV_NAME(sha1dc_gather)(plane, lv32_rol(w[t], (t) - 34), t, bits))
-#define WORDS10(t) \
-    WORD(t), WORD((t) + 1), WORD((t) + 2), WORD((t) + 3), WORD((t) + 4), WORD((t) + 5), WORD((t) + 6), WORD((t) + 7), \
-        WORD((t) + 8), WORD((t) + 9)
+#define WORD(t)   (LV_NAME(sha1dc_gather)(plane, lv32_rol(w[t], (t) - 34), t, bits))
+#define WORDS5(t) WORD(t), WORD((t) + 1), WORD((t) + 2), WORD((t) + 3), WORD((t) + 4)
 
 /* The bits that conditions need of word t, a literal, which was rotated for it. */
 LV_FN void LV_NAME(sha1dc_gather)(lv32 plane[31], lv32 word, unsigned t, const uint32_t (*bits)[COPIES])
@@ -45,7 +40,8 @@ LV_FN void LV_NAME(sha1dc_gather)(lv32 plane[31], lv32 word, unsigned t, const u
 #include "sha1dc.def"
 }
 
-LV_KERNEL void LV_NAME(sha1dc_possible)(const uint8_t *const msg[], uint32_t *possible)
+/* Which vectors the block with that message schedule leaves possible. */
+LV_FN void LV_NAME(sha1dc_find)(const lv32 w[], uint32_t *possible)
 {
     enum {
 #define KIND(kind, bit) kind = bit,
@@ -63,41 +59,62 @@ LV_KERNEL void LV_NAME(sha1dc_possible)(const uint8_t *const msg[], uint32_t *po
         BITS4(0), BITS4(4), BITS4(8), BITS4(12), BITS4(16), BITS4(20), BITS4(24), BITS4(28)};
 #undef BITS4
     const uint32_t (*mask)[COPIES] = all_masks, (*bits)[COPIES] = all_bits;
-    lv32 w[65], plane[31], kept = lv32_splat(UINT32_MAX);
+    lv32 plane[31], kept = lv32_splat(UINT32_MAX);
 
     if (LV32_LANES > 1) { /* a vector of one word is a load; a constant would take a general register first */
         HLI_NEW_POINTER(bits);
         HLI_NEW_POINTER(mask);
     }
-    lv32_load_block(w, msg, 0, 1);
     LV_UNROLL(31)
     for (unsigned i = 0; i < 31; i++)
         plane[i] = lv32_splat(0);
-    LV_UNROLL(19)
-    for (unsigned t = 16; t < 35; t++)
-        w[t] = EXPANDED(w, t);
-    WORDS10(35), WORDS10(45), WORDS10(55);
+    WORDS5(35), WORDS5(40), WORDS5(45), WORDS5(50), WORDS5(55), WORDS5(60);
     /* The plane of i stays where it is, and what is kept is rotated from condition to condition. */
 #define ROTATE(n) kept = lv32_rol(kept, n);
 #define OTHER(i, t, j, u) ROTATED(plane[j], AT(i, t) - AT(j, u))
 #define CONDITION(kind, t, i, u, j, differ, vectors) \
-    kept = differ ? KEPT(kept, plane[i], OTHER(i, t, j, u), CONSTANT(*mask)) \
-                  : KEPT_EQ(kept, plane[i], OTHER(i, t, j, u), CONSTANT(*mask)); \
+    kept = KEPT(plane[i], OTHER(i, t, j, u), CONSTANT(*mask), differ); \
     mask++;
 #include "sha1dc.def"
     lv32_store(possible, kept);
 }
 
-/* The last three words stay in registers: a word would wait for the one three before it to get to memory and back. */
-LV_FN void LV_NAME(sha1dc_expand)(lv32 w[80])
+/* Written out: a word that waited for the one three before it to get to memory and back would be late. */
+LV_FN void LV_NAME(sha1dc_expand)(lv32 w[], unsigned end)
 {
-    lv32 third = w[13], second = w[14], last = w[15];
+    LV_UNROLL(64)
+    for (unsigned t = 16; t < end; t++)
+        w[t] = lv32_rol(lv32_xor(lv32_xor3(w[t - 16], w[t - 14], w[t - 8]), w[t - 3]), 1);
+}
 
-    LV_UNROLL(3)
-    for (unsigned t = 16; t < 80; t++) {
-        const lv32 x = lv32_rol(lv32_xor(lv32_xor3(w[t - 16], w[t - 14], w[t - 8]), third), 1);
-        w[t] = x;
-        third = second, second = last, last = x;
+LV_KERNEL void LV_NAME(sha1dc_possible)(const uint8_t *const msg[], uint32_t *possible)
+{
+    lv32 w[65];
+
+    lv32_load_block(w, msg, 0, 1);
+    LV_NAME(sha1dc_expand)(w, 65);
+    LV_NAME(sha1dc_find)(w, possible);
+}
+
+/* The kernel that hashes and searches (hli_detector). */
+LV_KERNEL void LV_NAME(sha1dc_blocks)(HLI_BLOCKS_ARGS)
+{
+    uint32_t *s = state;
+    lv32_staging staging;
+
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += 64) {
+        lv32 w[81];
+#if LV_STAGES
+        if (offset > 0)
+            lv32_staged(w, &staging);
+        else
+#endif
+            lv32_load_block(w, msg, offset, 1);
+        for (unsigned i = 0; i < 5; i++)
+            lv32_store(s + (6 + i) * LV32_LANES, lv32_load(s + i * LV32_LANES));
+        s += 6 * LV32_LANES;
+        sha1_block(s, w, msg, offset, &staging, nblocks > 1);
+        LV_NAME(sha1dc_find)(w, s + 5 * LV32_LANES);
     }
 }
 
@@ -135,20 +152,22 @@ LV_FN void LV_NAME(sha1dc_back)(unsigned quarter, lv32 s[5], const lv32 w[], uns
  * is the same where `late` has ones, otherwise the one after step 58. */
 LV_KERNEL void LV_NAME(sha1dc_differ)(const struct hli_tries *tries, uint32_t *differ)
 {
-    lv32 w[80], other[80], begin[5], end[5], all = lv32_splat(0);
-    const lv32 late = lv32_load(tries->late);
+    lv32 w[80], other[80], last[22], begin[5], end[5], all = lv32_splat(0);
+    const lv32 late = lv32_load(tries->late), rotated = lv32_load(tries->rotated);
 
     lv32_load_block(w, tries->blocks, 0, 1);
+    lv32_load_block(other, tries->differences, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     for (unsigned t = 0; t < 16; t++)
-        other[t] = lv32_xor(w[t], lv32_load(tries->differences + LV32_LANES * t));
-    LV_NAME(sha1dc_expand)(w);
-    LV_NAME(sha1dc_expand)(other);
-    for (unsigned t = 58; t < 65; t++)
-        w[t] = lv32_ch(late, other[t], w[t]);
+        other[t] = lv32_xor(w[t], lv32_ch(rotated, lv32_rol(other[t], 2), other[t]));
+    LV_NAME(sha1dc_expand)(w, 80);
+    LV_NAME(sha1dc_expand)(other, 80);
+    LV_UNROLL(22)
+    for (unsigned t = 58; t < 80; t++) /* all of w would take twice the stack */
+        last[t - 58] = t < 65 ? lv32_ch(late, other[t], w[t]) : w[t];
     for (unsigned i = 0; i < 5; i++)
         end[i] = lv32_load(tries->ends + LV32_LANES * i);
-    LV_NAME(sha1dc_back)(3, end, w, 80, 60);
-    LV_NAME(sha1dc_back)(2, end, w, 60, 58);
+    LV_NAME(sha1dc_back)(3, end, last, 22, 2);
+    LV_NAME(sha1dc_back)(2, end, last, 2, 0);
     for (unsigned i = 0; i < 5; i++)
         begin[i] = end[i];
     LV_NAME(sha1dc_steps)(2, end, other, 58, 60);
@@ -167,13 +186,11 @@ LV_KERNEL void LV_NAME(sha1dc_differ)(const struct hli_tries *tries, uint32_t *d
 #undef CONSTANT
 #undef PICKED
 #undef KEPT
-#undef KEPT_EQ
 #undef EACH
 #undef ROTATED
-#undef EXPANDED
 #undef AT
 #undef WORD
-#undef WORDS10
+#undef WORDS5
 #undef TURN
 #undef OTHER
 #undef FUNCTION
