@@ -228,8 +228,9 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
                                      : (struct hli_group){hli_choose_one(word, hli_body(alg)), HLI_ONE};
     struct hli_group group_again = {NULL, HLI_ONE};
     if (second->alg != NULL) {
-        begin_run(&again, second, hli_whole_most(word, second), hli_ending_nblocks(second->alg, alg->digest_nbytes),
-                  alg->digest_nbytes, 1);
+        const size_t digest_nbytes = alg->digest_nbytes;
+        begin_run(&again, second, hli_whole_most(word, second), hli_ending_nblocks(second->alg, digest_nbytes),
+                  digest_nbytes, 1);
         group_again = hli_plan_group(word, second->alg, count, again.nblocks, again.flags | HLI_ARE_ALL);
     }
     if (group.how == HLI_ONE && group_again.how == HLI_ONE) {
@@ -242,9 +243,9 @@ static HLI_NOINLINE int hash_few(const struct hli_plan *plan, const hl_messages 
         run.schedule == NULL && hli_rest_of_block(alg, most) == 0) {
         shared.nbytes = UINT64_MAX;
         run.schedule = shared_schedule(&shared, alg, group.kernel, pass->begin_nbytes + most, 1);
-        if (run.schedule != NULL && nblocks == 2) {
+        if (run.schedule != NULL && (run.flags & HLI_MAY_BE_WHOLE) != 0 && nblocks == 2) {
             run.flags |= HLI_IS_KNOWN;
-            group = hli_plan_group(word, alg, count, nblocks, run.flags);
+            group.how = hli_row_of(group.kernel)->whole != NULL ? HLI_WHOLE : HLI_BLOCKS;
         }
     }
     run.whole = hli_describe(pass, nblocks, is_one_length, nblocks == 2 ? run.schedule : NULL);

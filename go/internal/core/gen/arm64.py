@@ -22,6 +22,8 @@ FLAGS = [
     "-ffixed-x18", "-ffixed-x26", "-ffixed-x27", "-ffixed-x28", "-ffixed-x29",
     *(f"-fcall-used-x{i}" for i in range(19, 26)), *(f"-fcall-used-v{i}" for i in range(8, 16)),
 ]
+# Of gen/entry.c, which reads tables: the two halves of an address stay in one block.
+ENTRY_FLAGS = ["-fno-gcse"]
 ASSEMBLER = ["aarch64-linux-gnu-as", "-march=armv8.4-a+crypto+sha3"]
 
 CONDITIONS = {

@@ -118,7 +118,9 @@ def compile(arch, cc, folder):
 
     def unit(source):
         name = re.sub("[/.-]", "_", source.removeprefix("core/src/").removesuffix(".c"))
-        run([*cc, *FLAGS, *TARGETS[arch].FLAGS, "-S", source, "-o", name + ".gcc.s"], cwd=folder)
+        target = TARGETS[arch]
+        flags = [*FLAGS, *target.FLAGS, *(target.ENTRY_FLAGS if source == "gen/entry.c" else [])]
+        run([*cc, *flags, "-S", source, "-o", name + ".gcc.s"], cwd=folder)
         return gcc.Unit(name, source, os.path.join(folder, name + ".gcc.s"))
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
