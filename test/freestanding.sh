@@ -79,7 +79,7 @@ for flags in "${all_flags[@]}"; do
     # Writable memory: a word, the choices for few messages of each body, and on x86 what the last calls have saved
     # (plan.c), with up to 12 bytes before them (.data.rel.ro holds pointers, and is read-only once the program is
     # loaded).
-    expected=$((4 + nbodies * 15 * 17 * 4 + ($(nm "$build/core.o" | grep -c ' last_ticks$') * 8)))
+    expected=$((4 + nbodies * 16 * 17 * 4 + ($(nm "$build/core.o" | grep -c ' last_ticks$') * 8)))
     writable=$(size -A -d "$build/core.o" |
         awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /^\.data\.rel\.ro/ {n += $2} END {print n + 0}')
     [ "$writable" -ge $expected ] && [ "$writable" -le $((expected + 12)) ] ||
