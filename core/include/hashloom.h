@@ -11,7 +11,7 @@
  *   threads     All functions are reentrant: any number of threads may call them at once, even in the very first call.
  *               Two threads may not use the same hl_ctx at the same time.
  *   memory      Nothing is allocated, no file or environment variable is read, and no pointer is kept after return.
- *               The stack used is below 32 KiB (when compiled with optimisation).
+ *               The stack used is below 32 KiB, for HL_SHA1DC below 48 KiB (when compiled with optimisation).
  *   lengths     In bytes. Zero is a length like any other; the data pointer may then be NULL.
  *               A message may have up to HL_MESSAGE_MAX_NBYTES bytes (FIPS 180-4 allows 2^64 - 1 bits).
  *   alignment   Messages and digests may have any alignment.
