@@ -102,12 +102,11 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
 #endif
 }
 
-/* Whether the kernel's function for whole messages takes chunks of BLAKE3 with their numbers (hli_whole). Over AVX-512
- * it would be slower than blocks(), which have the next block in order before it is needed (LV_STAGES). */
+/* Whether the kernel's function for whole messages takes chunks of BLAKE3 with their numbers (hli_whole). */
 HLI_INLINE int hli_takes_chunks(const hl_kernel *kernel)
 {
 #if HLI_X86_64
-    return kernel->isas == (hl_isas)1 << ISA_avx2 && hli_whole_of(kernel) != NULL;
+    return (kernel->isas & ((hl_isas)1 << ISA_avx2 | (hl_isas)1 << ISA_avx512)) != 0 && hli_whole_of(kernel) != NULL;
 #else
     (void)kernel;
     return 0;
