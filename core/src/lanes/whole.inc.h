@@ -41,7 +41,8 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
                           (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV(block_nbytes));
 #  endif
 #  if LV_STAGES && ORDER == LV_COUNTED
-        LV_PASTE(NAMED, last)(state, are_full && b > 0 ? &staging : NULL, data, &(struct given){whole, nbytes, b, NULL});
+        LV_PASTE(NAMED, last)(state, are_full && b > 0 ? &staging : NULL, data,
+                              &(struct given){whole, nbytes, b, NULL});
 #  elif LV_STAGES
         LV_PASTE(NAMED, run)(state, data, 1, &(struct given){whole, nbytes, b, NULL});
 #  else
