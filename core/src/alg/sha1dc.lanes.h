@@ -79,20 +79,16 @@ LV_FN void LV_NAME(sha1dc_find)(const lv32 w[], uint32_t *possible)
     lv32_store(possible, kept);
 }
 
-/* Written out: a word that waited for the one three before it to get to memory and back would be late. */
-LV_FN void LV_NAME(sha1dc_expand)(lv32 w[], unsigned end)
-{
-    LV_UNROLL(64)
-    for (unsigned t = 16; t < end; t++)
-        w[t] = lv32_rol(lv32_xor(lv32_xor3(w[t - 16], w[t - 14], w[t - 8]), w[t - 3]), 1);
-}
+#define NEXT_WORD(a, b, c, d) lv32_rol(lv32_xor(lv32_xor3(a, b, c), d), 1)
 
 LV_KERNEL void LV_NAME(sha1dc_possible)(const uint8_t *const msg[], uint32_t *possible)
 {
     lv32 w[65];
 
     lv32_load_block(w, msg, 0, 1);
-    LV_NAME(sha1dc_expand)(w, 65);
+    LV_UNROLL(49) /* a word that waited for the one three before it to get to memory and back would be late */
+    for (unsigned t = 16; t < 65; t++)
+        w[t] = NEXT_WORD(w[t - 16], w[t - 14], w[t - 8], w[t - 3]);
     LV_NAME(sha1dc_find)(w, possible);
 }
 
@@ -152,18 +148,20 @@ LV_FN void LV_NAME(sha1dc_back)(unsigned quarter, lv32 s[5], const lv32 w[], uns
  * is the same where `late` has ones, otherwise the one after step 58. */
 LV_KERNEL void LV_NAME(sha1dc_differ)(const struct hli_tries *tries, uint32_t *differ)
 {
-    lv32 w[80], other[80], last[22], begin[5], end[5], all = lv32_splat(0);
+    lv32 w[16], other[80], last[22], begin[5], end[5], all = lv32_splat(0);
     const lv32 late = lv32_load(tries->late), rotated = lv32_load(tries->rotated);
 
     lv32_load_block(w, tries->blocks, 0, 1);
     lv32_load_block(other, tries->differences, 0, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     for (unsigned t = 0; t < 16; t++)
         other[t] = lv32_xor(w[t], lv32_ch(rotated, lv32_rol(other[t], 2), other[t]));
-    LV_NAME(sha1dc_expand)(w, 80);
-    LV_NAME(sha1dc_expand)(other, 80);
-    LV_UNROLL(22)
-    for (unsigned t = 58; t < 80; t++) /* all of w would take twice the stack */
-        last[t - 58] = t < 65 ? lv32_ch(late, other[t], w[t]) : w[t];
+    for (unsigned t = 16; t < 80; t++) { /* the two beside each other; of the first all words would take 5 KiB more */
+        last[t < 58 ? 0 : t - 58] = w[t % 16] =
+            NEXT_WORD(w[t % 16], w[(t + 2) % 16], w[(t + 8) % 16], w[(t + 13) % 16]);
+        other[t] = NEXT_WORD(other[t - 16], other[t - 14], other[t - 8], other[t - 3]);
+    }
+    for (unsigned t = 58; t < 65; t++)
+        last[t - 58] = lv32_ch(late, other[t], last[t - 58]);
     for (unsigned i = 0; i < 5; i++)
         end[i] = lv32_load(tries->ends + LV32_LANES * i);
     LV_NAME(sha1dc_back)(3, end, last, 22, 2);
@@ -194,3 +192,4 @@ LV_KERNEL void LV_NAME(sha1dc_differ)(const struct hli_tries *tries, uint32_t *d
 #undef TURN
 #undef OTHER
 #undef FUNCTION
+#undef NEXT_WORD
