@@ -25,6 +25,9 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
 {
     enum { LOOKS = 16 };
     const hl_alg_info *const alg = plan->first.alg;
+
+    if (all->count <= FEW_LANES)
+        return 1;
     const hl_kernel *const wide = hli_choose(plan->choice, hli_body(alg), SIZE_MAX, 0);
     const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), hli_body(alg), SIZE_MAX, 0);
     const uint64_t wide_cost = (uint64_t)hli_cost(plan->choice, wide) * narrow->nlanes;
@@ -32,7 +35,7 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
     const size_t nlooks = all->count < LOOKS ? all->count : LOOKS;
     uint64_t nblocks = 0;
 
-    if (all->count <= FEW_LANES || narrow_cost <= wide_cost)
+    if (narrow_cost <= wide_cost)
         return 1;
     for (size_t i = 0; i < nlooks; i++)
         nblocks += hli_padded_nblocks(alg, hli_message_at(all->layout, all, i).nbytes);
