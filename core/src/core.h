@@ -592,12 +592,6 @@ HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
                                           : alg->digest_nbytes == hli_state_nbytes(alg));
 }
 
-/* The most blocks of such a message. 0: they cannot. */
-HLI_INLINE size_t hli_whole_most(hl_isas isas, const struct hli_pass *pass)
-{
-    return hli_may_be_whole(pass) ? hli_whole_nblocks(isas, pass->alg) : 0;
-}
-
 /* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
 HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
                                          const void *schedule)

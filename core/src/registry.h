@@ -102,6 +102,12 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
 #endif
 }
 
+/* The most blocks of a message of that pass for a function for whole messages; 0: none can do it. */
+HLI_INLINE size_t hli_whole_most(hl_isas isas, const struct hli_pass *pass)
+{
+    return hli_may_be_whole(pass) ? hli_whole_nblocks(isas, pass->alg) : 0;
+}
+
 /* Whether the kernel's function for whole messages takes chunks of BLAKE3 with their numbers (hli_whole). */
 HLI_INLINE int hli_takes_chunks(const hl_kernel *kernel)
 {
