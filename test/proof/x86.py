@@ -562,6 +562,7 @@ GENERAL = {
     "kmovw": lambda m, a, b: move_mask(m, a, b, 16), "kmovq": lambda m, a, b: move_mask(m, a, b, 64),
     "kmovd": lambda m, a, b: move_mask(m, a, b, 32), "kmovb": lambda m, a, b: move_mask(m, a, b, 8),
     "kxorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64), "kxord": lambda m, a, b, c: xor_masks(m, a, b, c, 32),
+    "kxorw": lambda m, a, b, c: xor_masks(m, a, b, c, 16),
     "kxnorq": lambda m, a, b, c: xor_masks(m, a, b, c, 64, FULL[64]),
     "kshiftrq": lambda m, a, b, c: m.k.update({a.number: b.get(m) >> c.get(m)}),
     "kshiftrd": lambda m, a, b, c: m.k.update({a.number: (b.get(m) & FULL[32]) >> c.get(m)}),
@@ -1103,7 +1104,7 @@ OTHERS = {name: features.split() for features, names in {
         "shrd sub test tzcnt xchg xor " + " ".join(x + y for y in CONDITIONS for x in ("j", "set", "cmov")),
     "SSE": "prefetcht0", "SSE2": "lfence", "PREFETCHW": "prefetchw", "MOVBE": "movbe", "LZCNT": "lzcnt",
     "BMI1": "andn tzcnt0", "BMI2": "bzhi rorx sarx shlx shrx", "AVX": "vzeroall vzeroupper",
-    "AVX512F": "kmovw", "AVX512DQ": "kmovb", "AVX512BW": "kmovd kmovq kxord kxorq kxnorq kshiftrd kshiftrq",
+    "AVX512F": "kmovw kxorw", "AVX512DQ": "kmovb", "AVX512BW": "kmovd kmovq kxord kxorq kxnorq kshiftrd kshiftrq",
 }.items() for name in names.split()}
 # Each has those before it.
 LEVELS = ["SSE", "SSE2", "SSE3", "SSSE3", "SSE41", "SSE42", "AVX", "AVX2"]
