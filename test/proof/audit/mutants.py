@@ -67,7 +67,7 @@ KERNEL_MUTANTS = [
     ("x86/single_avx.c", "x86/single_blake3.inc.h", "m[2][v], 8), 0, 1, 3, 2)", "m[2][v], 8), 0, 1, 2, 3)"),
     ("x86/avx2.c", "x86/single_blake3.inc.h", "(m[1][0], m[3][1], 8, 7)", "(m[1][0], m[3][0], 8, 7)"),
     ("generic/scalar.c", "alg/blake.lanes.h", "ROUND(12, 13, 9, 11, 15", "ROUND(13, 12, 9, 11, 15"),
-    ("generic/scalar.c", "alg/blake.lanes.h", "splat)(~UINT32_C(1))", "splat)(~UINT32_C(0))"),
+    ("generic/scalar.c", "alg/blake.lanes.h", "v15, LV(splat)(~UINT32_C(1))", "v15, LV(splat)(~UINT32_C(0))"),
     ("arm/sha3.c", "lanes/sha3.h", "vbcaxq_u64(x, z, y)", "vbcaxq_u64(x, y, z)"),
     ("arm/neon.c", "lanes/neon.h", "vbicq_u64(z, y)", "vbicq_u64(y, z)"),
     ("x86/avx512.c", "lanes/avx512.h", "n < 8 ? (1u << n) - 1 : 0xff", "0xff"),
