@@ -10,7 +10,7 @@ from gcc import code_of, die
 COMPILER = "gcc"
 # The register that stands for C's stack pointer: see text.py.
 STACK = "R12"
-ENTRY_FLAGS = []  # of gen/entry.c
+ENTRY_FLAGS = []  # for gen/entry.c
 FLAGS = [
     "-mno-red-zone", "-fcf-protection=none", "-mtune=generic",
     # RBP is Go's frame pointer: a function that needs it saves it.

@@ -22,7 +22,7 @@ FLAGS = [
     "-ffixed-x18", "-ffixed-x26", "-ffixed-x27", "-ffixed-x28", "-ffixed-x29",
     *(f"-fcall-used-x{i}" for i in range(19, 26)), *(f"-fcall-used-v{i}" for i in range(8, 16)),
 ]
-# Of gen/entry.c, which reads tables: the two halves of an address stay in one block.
+# Flags for gen/entry.c, which reads tables: gcc then keeps the two halves of an address in one block.
 ENTRY_FLAGS = ["-fno-gcse"]
 ASSEMBLER = ["aarch64-linux-gnu-as", "-march=armv8.4-a+crypto+sha3"]
 
