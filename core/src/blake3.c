@@ -158,24 +158,26 @@ static HLI_NOINLINE void flush(struct queue *queue)
     }
 }
 
-HLI_INLINE void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_t *to)
+/* Adds n chunks, of numbers from `chunk` on, or nodes (chunk: 0), one behind the other, as their values will be. These
+ * may take the nodes' places: a group's values are written after its nodes were read. */
+static void add(struct queue *queue, const uint8_t *data, uint64_t chunk, uint8_t *to, size_t n)
 {
-    const size_t i = queue->n++;
+    const unsigned nblocks = queue->kind->nblocks;
 
-    queue->data[i] = data;
-    queue->chunk[0][i] = (uint32_t)chunk;
-    queue->chunk[1][i] = (uint32_t)(chunk >> 32);
-    queue->to[i] = to;
-    if (i + 1 == HLI_LANES)
-        flush(queue);
-}
-
-/* Puts the parents of nodes[0 .. 2 n - 1] in the places 0 .. n - 1. A group's values are written after its nodes were
- * read, and none lies behind them. */
-static void add_parents(struct queue *queue, uint8_t nodes[][CV_NBYTES], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        add(queue, nodes[2 * i], 0, nodes[i]);
+    for (size_t i = queue->n; n > 0; n--) {
+        queue->data[i] = data;
+        queue->chunk[0][i] = (uint32_t)chunk;
+        queue->chunk[1][i] = (uint32_t)(chunk >> 32);
+        queue->to[i] = to;
+        data += nblocks * 64;
+        to += CV_NBYTES;
+        chunk += nblocks > 1;
+        queue->n = ++i;
+        if (i == HLI_LANES) {
+            flush(queue);
+            i = 0;
+        }
+    }
 }
 
 /* digest = the root's, above `before`'s subtrees, which are overwritten, and the last one. */
@@ -189,7 +191,7 @@ static void join_subtrees(const struct tree *tree, uint8_t subtrees[][CV_NBYTES]
         struct queue queue;
         begin_queue(&queue, tree, nbefore == 0 ? &root_kind : &node_kind);
         hli_copy(node[0], subtrees[nbefore], CV_NBYTES);
-        add(&queue, node[0], 0, node[1]);
+        add(&queue, node[0], 0, node[1], 1);
         flush(&queue);
     }
     hli_copy(digest, node[1], CV_NBYTES);
@@ -227,8 +229,7 @@ static HLI_NOINLINE void add_values(const struct tree *tree, uint8_t subtrees[][
         if (n % 2 != 0)
             hli_copy(single[nsingle++], values[first + n - 1], CV_NBYTES);
         n /= 2;
-        for (size_t i = 0; i < n; i++)
-            add(&queue, values[first + 2 * i], 0, values[1 + i]);
+        add(&queue, values[first], 0, values[1], n);
         flush(&queue);
     }
     while (nsingle > 0)
@@ -246,11 +247,9 @@ static HLI_NOINLINE void hash_chunks(const struct tree *tree, uint8_t subtrees[]
     struct queue queue;
 
     begin_queue(&queue, tree, &chunk_kind);
-    for (size_t i = 0; i < n; i++) {
-        add(&queue, held != NULL ? held : data, first + before + i, values[1 + i]);
-        data = held != NULL ? data : data + HLI_CHUNK_NBYTES;
-        held = NULL;
-    }
+    if (held != NULL)
+        add(&queue, held, first + before, values[1], 1);
+    add(&queue, data, first + before + (held != NULL), values[1 + (held != NULL)], n - (held != NULL));
     flush(&queue);
     add_values(tree, subtrees, before, values, n);
     if (tree->plan->is_secret)
@@ -323,7 +322,7 @@ static HLI_NOINLINE void hash_all_chunks(const struct tree *tree, const hl_slice
             const uint8_t *const data = hli_after(messages[i].data, c * HLI_CHUNK_NBYTES);
             const size_t left = messages[i].nbytes - c * HLI_CHUNK_NBYTES;
             if (left >= HLI_CHUNK_NBYTES && counts[i] > 1) {
-                add(&queue, data, before + c, values[at]);
+                add(&queue, data, before + c, values[at], 1);
                 continue;
             }
             add_partial(&partial, data, left, before + c, counts[i] == 1 ? CHUNK_END | root : CHUNK_END, at);
@@ -356,7 +355,7 @@ static HLI_NOINLINE void hash_batch(const struct tree *tree, const hl_slice mess
         least = most > 2 ? 3 : 2;
         for (size_t i = 0; i < n; at += nchunks[i], i++)
             if (counts[i] >= least)
-                add_parents(&queue, values + at, counts[i] / 2);
+                add(&queue, values[at], 0, values[at], counts[i] / 2);
         flush(&queue);
         at = 0;
         for (size_t i = 0; i < n; at += nchunks[i], i++) {

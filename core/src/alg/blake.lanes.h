@@ -12,7 +12,8 @@
  *   BLAKE3  the number of the chunk (two words), the bytes in the block, the flags of the block, from which the
  *           function takes CHUNK_START for the next one, and those of the last block beside, which it does not read
  *
- * Four columns, or four diagonals, go side by side, operation by operation.
+ * Four columns, or four diagonals, go side by side, operation by operation. BLAKE3's chaining values stay in registers
+ * from block to block, for which its blocks are copied where the others are staged.
  */
 #if BLAKE == 3 || BLAKE == 22
 #  define lv      lv32
@@ -79,10 +80,13 @@
 
 #define SET(i, x)   LV(store)(s + (i) * LANES, x)
 #define GET(i)      LV(load)(s + (i) * LANES)
-#if BLAKE == 3
-#  define CHAIN(i, v, v2) SET(i, LV(xor)(v, v2))
+#define SET_CHAIN(v) /* no loop, which would keep v in memory */ \
+    (SET(0, v[0]), SET(1, v[1]), SET(2, v[2]), SET(3, v[3]), SET(4, v[4]), SET(5, v[5]), SET(6, v[6]), SET(7, v[7]))
+#define CHAIN(i, x, y) SET(i, LV(xor3)(GET(i), x, y))
+#if LV_STAGES
+#  define COPY(part) (more ? LV(copy)(staging, msg, offset + NBYTES, part) : (void)0)
 #else
-#  define CHAIN(i, v, v2) SET(i, LV(xor3)(GET(i), v, v2))
+#  define COPY(part) ((void)0)
 #endif
 #define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
 
@@ -106,88 +110,61 @@ LV_FN void LV_PASTE(NAMED, count)(WORD *s, lv x[4])
 #endif
 
 #if defined(LV_BLAKE_ROUNDS) && BLAKE != 23
-#  define RUNS 1
 #  include "../lanes/blake_rounds.inc.h"
-#  define SET_CHAIN(v) /* no loop, which would keep v in memory */ \
-      (SET(0, v[0]), SET(1, v[1]), SET(2, v[2]), SET(3, v[3]), SET(4, v[4]), SET(5, v[5]), SET(6, v[6]), SET(7, v[7]))
-
-LV_FN void LV_PASTE(NAMED, one)(WORD *s, lv v[8], const lv w[16])
-{
-#  if BLAKE == 3
-    LV_PASTE(NAMED, rounds)(v, s, s + 8 * LANES, w);
-    SET(11, LV(and)(GET(11), LV(splat)(~UINT32_C(1)))); /* without CHUNK_START */
-#  else
-    lv x[4];
-    LV_PASTE(NAMED, count)(s, x);
-    SET_CHAIN(v);
-    LV_PASTE(NAMED, rounds)(v, s, (const WORD *)x, w);
-#  endif
-}
-
-LV_SHARED void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
+#endif
+#define CHAIN_IN {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)}
+#if BLAKE == 3
+/* v, the chaining value, becomes that after the block w. */
+LV_FN void blake3_one(LV_BLOCK_ARGS(lv), lv v[8])
 {
     WORD *s = state;
-    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
-
     (void)msg, (void)offset, (void)staging, (void)more;
-    LV_PASTE(NAMED, one)(s, v, w);
-    SET_CHAIN(v);
-}
-#  if BLAKE == 3
-/* The chaining value stays in registers from block to block. The one that `last` blocks are left at ends chunks or
- * nodes: 1, or 0, which none is. */
-LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, size_t last)
-{
-    lv v[8] = {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)};
-
-    for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
-        lv w[16];
-        LV(load_blended)(w, msg, offset);
-        /* No branch, for each of whose ways gcc would write the rounds out. */
-        const lv ends = LV(and)(GET(12), LV(splat)(nblocks == last ? UINT32_MAX : 0));
-        SET(11, LV(maj)(GET(11), ends, LV(splat)(UINT32_MAX)));
-        blake3_one(s, v, w);
-    }
-    SET_CHAIN(v);
-}
-
-LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
-{
-    blake3_run(state, msg, nblocks, 0);
-}
+#  ifdef LV_BLAKE_ROUNDS
+    blake3_rounds(v, s, s + 8 * LANES, w);
+    SET(11, LV(maj)(GET(11), LV(splat)(~UINT32_C(1)), LV(splat)(0)));
 #  else
-#    include "../lanes/blocks.inc.h"
+    lv v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3], v4 = v[4], v5 = v[5], v6 = v[6], v7 = v[7];
+    lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
+    lv v12 = GET(8), v13 = GET(9), v14 = GET(10), v15 = GET(11);
+
+    SET(11, LV(maj)(v15, LV(splat)(~UINT32_C(1)), LV(splat)(0))); /* without CHUNK_START */
+    ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    COPY(0);
+    ROUND(2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8);
+    COPY(1);
+    ROUND(3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1);
+    COPY(2);
+    ROUND(10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6);
+    COPY(3);
+    ROUND(12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4);
+    ROUND(9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7);
+    ROUND(11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13);
+    v[0] = LV(xor)(v0, v8), v[1] = LV(xor)(v1, v9), v[2] = LV(xor)(v2, v10), v[3] = LV(xor)(v3, v11);
+    v[4] = LV(xor)(v4, v12), v[5] = LV(xor)(v5, v13), v[6] = LV(xor)(v6, v14), v[7] = LV(xor)(v7, v15);
 #  endif
-#  undef SET_CHAIN
-#else
-#  define RUNS 0
+}
+#endif
+
 LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 {
     WORD *s = state;
-    lv v0 = GET(0), v1 = GET(1), v2 = GET(2), v3 = GET(3), v4 = GET(4), v5 = GET(5), v6 = GET(6), v7 = GET(7);
-    lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
 #if BLAKE == 3
-    lv v12 = GET(8), v13 = GET(9), v14 = GET(10), v15 = GET(11);
-    SET(11, LV(maj)(v15, LV(splat)(~UINT32_C(1)), LV(splat)(0))); /* v15 & ~CHUNK_START */
+    lv v[8] = CHAIN_IN;
+    blake3_one(state, w, msg, offset, staging, more, v);
+    SET_CHAIN(v);
 #else
     lv x[4];
     LV_PASTE(NAMED, count)(s, x);
+#  if defined(LV_BLAKE_ROUNDS) && BLAKE == 22
+    lv v[8] = CHAIN_IN;
+    (void)msg, (void)offset, (void)staging, (void)more;
+    blake2s_rounds(v, s, (const WORD *)x, w);
+    SET_CHAIN(v);
+#  else
+    lv v0 = GET(0), v1 = GET(1), v2 = GET(2), v3 = GET(3), v4 = GET(4), v5 = GET(5), v6 = GET(6), v7 = GET(7);
+    lv v8 = LV(splat)(IV[0]), v9 = LV(splat)(IV[1]), v10 = LV(splat)(IV[2]), v11 = LV(splat)(IV[3]);
     lv v12 = x[0], v13 = x[1], v14 = x[2], v15 = x[3];
-#endif
 
-#if BLAKE == 3
-    STAGE(0);
-    ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    ROUND(2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8);
-    STAGE(1);
-    ROUND(3, 4, 10, 12, 13, 2, 7, 14, 6, 5, 9, 0, 11, 15, 8, 1);
-    STAGE(2);
-    ROUND(10, 7, 12, 9, 14, 3, 13, 15, 4, 0, 11, 2, 5, 8, 1, 6);
-    ROUND(12, 13, 9, 11, 15, 10, 14, 8, 7, 2, 5, 3, 0, 1, 6, 4);
-    STAGE(3);
-    ROUND(9, 14, 11, 5, 8, 12, 15, 1, 13, 3, 0, 10, 2, 6, 4, 7);
-    ROUND(11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13);
-#else
     STAGE(0);
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
@@ -202,15 +179,53 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ROUND(13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10);
     ROUND(6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5);
     ROUND(10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0);
-#  if BLAKE == 23
+#    if BLAKE == 23
     ROUND(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     ROUND(14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3);
-#  endif
-#endif
+#    endif
     CHAIN(0, v0, v8), CHAIN(1, v1, v9), CHAIN(2, v2, v10), CHAIN(3, v3, v11);
     CHAIN(4, v4, v12), CHAIN(5, v5, v13), CHAIN(6, v6, v14), CHAIN(7, v7, v15);
+#  endif
+#endif
 }
 
+#if BLAKE == 3
+/* The chaining value stays in registers from block to block. The one that `last` blocks are left at ends chunks or
+ * nodes: 1, or 0, which none is. */
+LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, size_t last)
+{
+    LV(staging) staging;
+    lv v[8] = CHAIN_IN;
+
+    for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
+        lv w[16];
+#  if LV_STAGES
+        if (offset > 0)
+            LV(copied)(w, &staging);
+        else
+            LV(load_block)(w, msg, 0, 0);
+#  elif defined(LV_BLAKE_ROUNDS)
+        LV(load_blended)(w, msg, offset);
+#  else
+        LV(load_block)(w, msg, offset, 0);
+#  endif
+        /* No branch, for each of whose ways gcc would write the rounds out. */
+        const lv ends = LV(maj)(GET(12), LV(splat)(nblocks == last ? UINT32_MAX : 0), LV(splat)(0));
+        SET(11, LV(maj)(GET(11), ends, LV(splat)(UINT32_MAX)));
+        blake3_one(s, w, msg, offset, &staging, nblocks > 1, v);
+    }
+    SET_CHAIN(v);
+}
+
+LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
+{
+    blake3_run(state, msg, nblocks, 0);
+}
+#  define RUNS 1
+#else
+#  define RUNS 0
+#endif
+#if LV_STAGES || !RUNS
 #  include "../lanes/blocks.inc.h"
 #endif
 #include "../lanes/whole.inc.h"
@@ -236,5 +251,8 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 #undef SET
 #undef GET
 #undef CHAIN
+#undef SET_CHAIN
+#undef CHAIN_IN
 #undef STAGE
+#undef COPY
 #undef RUNS

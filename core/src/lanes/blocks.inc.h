@@ -74,6 +74,7 @@ LV_SHARED void LV_PASTE(NAMED, last)(void *state, const LV(staging) *staging, co
     LV_PASTE(NAMED, block)(state, w, NULL, 0, NULL, 0);
 }
 
+#    if !RUNS
 LV_SHARED void LV_PASTE(NAMED, all_but_last)(void *state, LV(staging) *staging, const uint8_t *const msg[],
                                              size_t nblocks)
 {
@@ -95,5 +96,6 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)
     if (nblocks > 0)
         LV_PASTE(NAMED, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL);
 }
+#    endif
 #  endif
 #endif
