@@ -515,6 +515,8 @@ HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
  * call besides its blocks, in the unit of the table: 0 for long messages. */
 HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* The same for HL_SHA1DC. */
+HLI_HIDDEN const hl_kernel *hli_choose_searched(uint32_t choice, size_t nmessages, uint32_t call_cost);
 /* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
  * takes less time. call_cost: of those kernels. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
@@ -549,11 +551,16 @@ struct hli_detector {
     hli_possible_fn *possible;
     hli_differ_fn *differ;
     hl_blocks_fn *blocks;
-    uint32_t nlanes, from, isas;
+    uint32_t nlanes, from, isas, apart, with;
 };
 extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
 /* The detector of the kernel's instruction set and lanes, or else the best for that number of blocks. */
 HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, const hl_kernel *kernel, size_t nblocks);
+/* Whether the detector's blocks() stands for the kernel's. */
+HLI_INLINE int hli_searches(const hl_kernel *kernel, const struct hli_detector *detector)
+{
+    return detector->isas == kernel->isas && detector->nlanes == kernel->nlanes;
+}
 /* Advances all lanes of HL_SHA1DC (sha1dc.c). */
 HLI_HIDDEN void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
                                    size_t nblocks);

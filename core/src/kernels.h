@@ -52,10 +52,10 @@
 #define EDGES(isa, pad, digests) \
     HLI_HIDDEN HLI_ANY_STACK hli_pad_fn hli_pad_##pad; \
     HLI_HIDDEN HLI_ANY_STACK hli_digests_fn hli_digests_##digests;
-#define DETECT(isa, lanes, from) \
+#define DETECT(isa, ...) \
     HLI_HIDDEN HLI_ANY_STACK hli_possible_fn hli_sha1dc_possible_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_differ_fn hli_sha1dc_differ_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_sha1dc_blocks_##isa;
-DETECT(scalar, 1, 1)
+DETECT(scalar)
 #define CLEAR(isa) HLI_HIDDEN void hli_clear_##isa(void);
 #include "registry.def"

@@ -107,10 +107,10 @@ const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
 }
 #endif
 
-struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks)
+struct hli_group hli_plan_searched(uint32_t word, size_t n, size_t nblocks)
 {
     const uint32_t search = nblocks < HLI_BESIDE_search ? HLI_BESIDE_search / (uint32_t)nblocks : 0;
-    const hl_kernel *const lanes = hli_choose(word, body, n, search);
+    const hl_kernel *const lanes = hli_choose_searched(word, n, search);
 
     return (struct hli_group){lanes, lanes->nlanes == 1 ? HLI_ONE : HLI_BLOCKS};
 }

@@ -24,7 +24,8 @@ HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct h
     const hl_body body = hli_body(pass->alg);
 
     return plan->forced != NULL && plan->forced->body == body ? plan->forced
-                                                              : hli_choose(plan->choice, body, nmessages, call_cost);
+           : hli_finds_attacks(pass->alg) ? hli_choose_searched(plan->choice, nmessages, call_cost)
+                                          : hli_choose(plan->choice, body, nmessages, call_cost);
 }
 
 /* The kernel for this number of messages. */
@@ -143,7 +144,7 @@ HLI_HIDDEN const hl_kernel *hli_choose_one(uint32_t word, hl_body body);
 #  define hli_choose_one hli_one_in_table
 #endif
 /* The next group of three or more messages of HL_SHA1DC. */
-HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, hl_body body, size_t n, size_t nblocks);
+HLI_HIDDEN struct hli_group hli_plan_searched(uint32_t word, size_t n, size_t nblocks);
 
 /* The next group of n messages (1 .. HLI_SHORT) of equally many blocks, with their padding. Inline: two calls of a
  * function cost 2 nodes of 64 bytes a fortieth. */
@@ -154,7 +155,7 @@ HLI_INLINE struct hli_group hli_plan_group(uint32_t word, const hl_alg_info *alg
     const unsigned shape = hli_group_shape(nblocks, (flags & HLI_IS_KNOWN) != 0, (flags & HLI_MAY_BE_WHOLE) != 0);
 
     if (n > 2 && __builtin_expect(hli_finds_attacks(alg), 0))
-        return hli_plan_searched(word, body, n, nblocks);
+        return hli_plan_searched(word, n, nblocks);
     uint32_t found = atomic_load_explicit(&hli_answers[body][n - 1][shape], memory_order_relaxed);
     if (__builtin_expect(((found ^ word) & HLI_GROUP_FROM) != 0, 0))
         found = hli_weigh(word, body, (uint32_t)n, shape);

@@ -179,23 +179,35 @@ const hl_kernel *hl_kernel_at(size_t i)
 
 /* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
-/* The best kernel of several lanes, or `alone` if that is better. `alone` may be NULL. */
-static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *alone, size_t nmessages,
-                                 uint32_t call_cost)
+/* Of a block of all lanes, among other blocks. */
+static uint32_t search_cost(uint32_t word, const hl_kernel *kernel)
 {
+    const struct hli_detector *const detector = hli_choose_detector(word, kernel, SIZE_MAX);
+
+    return kernel->nlanes * (hli_searches(kernel, detector) ? detector->with : detector->apart);
+}
+
+static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost, int is_searched)
+{
+    const hl_kernel *const alone = hli_single(word, body);
     const unsigned tune = hli_tune_of(word);
     /* For more messages than any kernel has lanes, the least cost per message decides: the rest at the end gets a
      * choice of its own. All numbers of lanes, 1, 2, 3, 4, 8 and 16, divide n then. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = alone;
-    uint32_t best_cost = alone == NULL ? UINT32_MAX : n * (hli_cost(word, alone) + call_cost);
 
+    if (alone != NULL && n == 1)
+        return alone;
+    uint32_t best_cost = UINT32_MAX;
+    if (alone != NULL)
+        best_cost = n * (hli_cost(word, alone) + call_cost + (is_searched ? search_cost(word, alone) : 0));
     for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
         const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division costs ten rows */
         const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
-        const uint32_t cost = ncalls * (row->cost[tune] + call_cost);
+        const uint32_t beside = call_cost + (is_searched ? search_cost(word, &row->kernel) : 0);
+        const uint32_t cost = ncalls * (row->cost[tune] + beside);
         if (cost < best_cost) {
             best = &row->kernel;
             best_cost = cost;
@@ -206,9 +218,12 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, const hl_kernel *a
 
 const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
 {
-    const hl_kernel *alone = hli_single(word, body);
+    return cheapest(word, body, nmessages, call_cost, 0);
+}
 
-    return nmessages == 1 && alone != NULL ? alone : cheapest(word, body, alone, nmessages, call_cost);
+const hl_kernel *hli_choose_searched(uint32_t word, size_t nmessages, uint32_t call_cost)
+{
+    return cheapest(word, HL_BODY_SHA1, nmessages, call_cost, 1);
 }
 
 const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
@@ -286,8 +301,9 @@ const struct hli_detector hli_detectors[] = {
 #define SEARCH(is_there, function)  (is_there) ? hli_sha1dc_##function : 0
 #define DETECTOR(is_there, isa) \
     SEARCH(is_there, possible_##isa), SEARCH(is_there, differ_##isa), SEARCH(is_there, blocks_##isa)
-    {DETECTOR(HLI_SHA1DC && HLI_HAS_PLAIN, scalar), 1, 1, (hl_isas)1 << ISA_scalar},
-#define DETECT(isa, nlanes, from) {DETECTOR(HLI_SHA1DC && HLI_ISA(isa), isa), nlanes, from, (hl_isas)1 << ISA_##isa},
+    {DETECTOR(HLI_SHA1DC && HLI_HAS_PLAIN, scalar), 1, 1, (hl_isas)1 << ISA_scalar, 0, 0},
+#define DETECT(isa, nlanes, from, apart, with) \
+    {DETECTOR(HLI_SHA1DC && HLI_ISA(isa), isa), nlanes, from, (hl_isas)1 << ISA_##isa, apart, with},
 #include "registry.def"
 };
 

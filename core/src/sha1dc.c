@@ -20,7 +20,7 @@
 enum {
     FIRST_K = 56,
     VERDICT = 5,
-    SEARCHED = 192 /* blocks, before any of them is tried */
+    SEARCHED = 320 /* blocks, before any of them is tried */
 };
 
 static const uint32_t differences[2][29] = {
@@ -55,7 +55,7 @@ static uint32_t find_attacks(const struct hli_detector *detector, struct hli_tri
 static uint32_t advance_group(const hl_kernel *kernel, const struct hli_detector *detector, uint32_t *states,
                               const uint8_t *const from[], unsigned n)
 {
-    const int is_fused = detector->isas == kernel->isas && detector->nlanes == kernel->nlanes;
+    const int is_fused = hli_searches(kernel, detector);
     const unsigned nlanes = kernel->nlanes, ntries = detector->nlanes, nbytes = 5 * nlanes * sizeof states[0];
     const unsigned nsearched = n * nlanes, row = 6 * nlanes, stride = is_fused ? row : nlanes;
     union {
