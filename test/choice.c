@@ -275,7 +275,7 @@ static void check_few(hl_isas isas, uint32_t word)
                         together = time_together(isas, alg->body, tune, nblocks, n);
                     }
                     /* Groups save what each message takes beside its blocks: up to 60, and an eighth of a block. */
-                    CHECK(is_apart  ? apart <= together + together / 4 + 100
+                    CHECK(is_apart  ? apart <= together + together / 4 + 120
                           : is_even ? together <= apart + n * 60 + apart / 8
                                     : together <= apart,
                           "%s, column %u, %zu messages, the longest of %zu blocks: %llu apart, %llu together, %d",
