@@ -192,18 +192,21 @@ LV_BLOCK_FN void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 #if BLAKE == 3
 /* The chaining value stays in registers from block to block. The one that `last` blocks are left at ends chunks or
  * nodes: 1, or 0, which none is. */
-LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, size_t last)
+LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, size_t last, const struct given *given)
 {
     LV(staging) staging;
     lv v[8] = CHAIN_IN;
 
+    (void)given;
     for (size_t offset = 0; nblocks > 0; nblocks--, offset += NBYTES) {
         lv w[16];
 #  if LV_STAGES
         if (offset > 0)
             LV(copied)(w, &staging);
-        else
+        else if (given == NULL)
             LV(load_block)(w, msg, 0, 0);
+        else
+            LV(load_padded)(w, given->whole, msg, given->nbytes, given->b, LV_COUNTED);
 #  elif defined(LV_BLAKE_ROUNDS)
         LV(load_blended)(w, msg, offset);
 #  else
@@ -219,13 +222,9 @@ LV_SHARED void blake3_run(WORD *s, const uint8_t *const msg[], size_t nblocks, s
 
 LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
 {
-    blake3_run(state, msg, nblocks, 0);
+    blake3_run(state, msg, nblocks, 0, NULL);
 }
-#  define RUNS 1
 #else
-#  define RUNS 0
-#endif
-#if LV_STAGES || !RUNS
 #  include "../lanes/blocks.inc.h"
 #endif
 #include "../lanes/whole.inc.h"
@@ -255,4 +254,3 @@ LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
 #undef CHAIN_IN
 #undef STAGE
 #undef COPY
-#undef RUNS

@@ -11,7 +11,7 @@
  *   NSTATE      words of the state
  *   ORDER       of the words: 1 big-endian, 0 little-endian, or LV_COUNTED
  *
- * If blocks are staged, a function hashes all of them, with the rounds once. BLAKE's last block is written out once
+ * If blocks are staged, a function hashes all of them, with the rounds once. BLAKE2's last block is written out once
  * more, without stages: a short message has only that block. (The others gain 4% at most by that, and are twice as
  * long: Emerald Rapids, Zen 4, gcc 12.) Both are functions of their own, so that their frames are not on the stack
  * together.
@@ -74,7 +74,6 @@ LV_SHARED void LV_PASTE(NAMED, last)(void *state, const LV(staging) *staging, co
     LV_PASTE(NAMED, block)(state, w, NULL, 0, NULL, 0);
 }
 
-#    if !RUNS
 LV_SHARED void LV_PASTE(NAMED, all_but_last)(void *state, LV(staging) *staging, const uint8_t *const msg[],
                                              size_t nblocks)
 {
@@ -96,6 +95,5 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, blocks))(HLI_BLOCKS_ARGS)
     if (nblocks > 0)
         LV_PASTE(NAMED, last)(state, nblocks > 1 ? &staging : NULL, msg, NULL);
 }
-#    endif
 #  endif
 #endif

@@ -119,8 +119,6 @@ enum { lv64_block_nbytes = 128, lv64_nlanes = LV64_LANES };
     void *state, lv *w, const uint8_t *const msg[], size_t offset, LV_PASTE(lv, staging) *staging, int more
 #define LV_WHOLE_ARGS \
     const struct hli_whole *whole, const uint8_t *const data[], const size_t nbytes[], uint8_t *const digests[]
-#if LV_STAGES
-#  define LV_BLOCK_FN LV_FN
 /* A block that is not at msg: block b of whole messages, or words of each lane. */
 struct given {
     const struct hli_whole *whole;
@@ -128,6 +126,8 @@ struct given {
     unsigned b;
     const void *words;
 };
+#if LV_STAGES
+#  define LV_BLOCK_FN LV_FN
 #else
 #  ifndef LV_SHARED
 #    define LV_SHARED LV_KERNEL static HLI_NOINLINE

@@ -19,22 +19,18 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
             hli_copy(state + (HLI_COUNTER + i) * LV(nlanes), ((const uint32_t *const *)whole->schedule)[i],
                      LV(nlanes) * sizeof *state);
 #  endif
-#  if ORDER == LV_COUNTED && (LV_STAGES || RUNS)
+#  if ORDER == LV_COUNTED && (LV_STAGES || NSTATE == 13)
     const int are_full = whole->is_one_length && nbytes[0] == (size_t)whole->nblocks * LV(block_nbytes);
-#    if LV_STAGES
-    const LV(staging) *staged = NULL;
-#    endif
-#    if RUNS
+#    if NSTATE == 13
     if (are_full) {
         b = whole->nblocks;
-        LV_PASTE(NAMED, run)(state, data, b, 1);
+        blake3_run(state, data, b, 1, NULL);
     }
 #    else
     LV(staging) staging;
     if (are_full && whole->nblocks > 1) {
         b = whole->nblocks - 1;
         LV_PASTE(NAMED, all_but_last)(state, &staging, data, whole->nblocks);
-        staged = &staging;
     }
 #    endif
 #  endif
@@ -44,8 +40,11 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
             hli_mark_lane(NSTATE, sizeof(LV(word)), state, LV(nlanes), l,
                           (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV(block_nbytes));
 #  endif
-#  if LV_STAGES && ORDER == LV_COUNTED
-        LV_PASTE(NAMED, last)(state, staged, data, &(struct given){whole, nbytes, b, NULL});
+#  if LV_STAGES && NSTATE == 13
+        blake3_run(state, data, 1, 0, &(struct given){whole, nbytes, b, NULL});
+#  elif LV_STAGES && ORDER == LV_COUNTED
+        LV_PASTE(NAMED, last)(state, are_full && b > 0 ? &staging : NULL, data,
+                              &(struct given){whole, nbytes, b, NULL});
 #  elif LV_STAGES
         LV_PASTE(NAMED, run)(state, data, 1, &(struct given){whole, nbytes, b, NULL});
 #  else
