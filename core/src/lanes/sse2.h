@@ -5,6 +5,9 @@
 #include <emmintrin.h>
 
 #define LV_ISA    sse2
+#if HLI_X86_64
+#  define LV_NO_SHA512
+#endif
 #define LV_TARGET __attribute__((target("sse2")))
 #define LV_PAIRS
 

@@ -130,7 +130,7 @@ static const uint64_t even_up[2] __attribute__((aligned(16))) = {0x8080808080808
       "%[" #x "], %[" #y "], %[" #z "], " #table "}\n\t"
 #endif
 
-#if HLI_ALG(sha1) && !SV_VPROL
+#if HLI_ALG(sha1) && !SV_VPROL && !defined(SV_NO_SHA1)
 #  include "single_sha1.inc.h"
 #endif
 #define SHA2_WORD 32

@@ -1,4 +1,4 @@
-/* single_avx.c: one message over AVX, of BLAKE3 too.
+/* single_avx.c: one message over AVX, of SHA-2 and BLAKE3: SHA-1 gains 2% at most.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -6,6 +6,7 @@
 #if HLI_X86 && HLI_ISA(avx)
 #  define SV_RORX  0
 #  define SV_VPROL 0
+#  define SV_NO_SHA1
 #  include "../lanes/avx.h"
 #  include "single.inc.h"
 
