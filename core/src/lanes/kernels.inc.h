@@ -58,8 +58,8 @@
  *   LV_SHARED                       attributes of a function that is not inlined
  *
  * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that
- * body, and gets only its kernels; one that defines LV_NO_SHA512 gets all others. If it also defines LV_RIPEMD160_STEP (lanes/bmi.h), it has the body's step itself,
- * and gets no kernel for a schedule.
+ * body, and gets only its kernels; one that defines LV_NO_SHA512 gets all others. If it also defines LV_RIPEMD160_STEP
+ * (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
