@@ -56,6 +56,6 @@
     HLI_HIDDEN HLI_ANY_STACK hli_possible_fn hli_sha1dc_possible_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hli_differ_fn hli_sha1dc_differ_##isa; \
     HLI_HIDDEN HLI_ANY_STACK hl_blocks_fn hli_sha1dc_blocks_##isa;
-DETECT(scalar)
+DETECT(scalar, 1)
 #define CLEAR(isa) HLI_HIDDEN void hli_clear_##isa(void);
 #include "registry.def"
