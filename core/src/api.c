@@ -4,7 +4,7 @@
  */
 #include "blake3.h"
 #include "job.h"
-#include "one.h"
+#include "lanes.h"
 
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {

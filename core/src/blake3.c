@@ -13,7 +13,7 @@
  */
 #include "blake3.h"
 #include "check.h"
-#include "one.h"
+#include "lanes.h"
 
 enum { CV_NBYTES = 32, DEPTH = 54 };
 /* Chunks in lanes together: that are not full, of whole messages, of one message. */

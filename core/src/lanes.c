@@ -329,6 +329,83 @@ HLI_NOINLINE void hli_squeeze_one(const hl_kernel *kernel, const hl_alg_info *al
     }
 }
 
+HLI_NOINLINE void hli_hash_one(const hl_kernel *kernel, const hl_alg_info *alg, const void *begin, uint64_t nbefore,
+                               const uint8_t *data, size_t nbytes, uint8_t *digest)
+{
+    hli_hash_inline(kernel, alg, begin, nbefore, data, nbytes, digest);
+}
+
+HLI_NOINLINE void hli_squeeze_stream(const hl_kernel *kernel, const hl_alg_info *alg, hl_ctx *ctx, int is_first,
+                                     uint8_t *digest, size_t nbytes)
+{
+    if (!HLI_ENDS(HL_XOF, HL_XOF, 1))
+        return;
+    if (is_first) {
+        uint8_t last[HL_BLOCK_MAX_NBYTES + 8] __attribute__((aligned(16)));
+        hli_pad_alg(alg, last, ctx->block, hli_rest_of_block(alg, ctx->nbytes), ctx->nbytes);
+        hli_advance_one(kernel, alg, &ctx->state, last, 1);
+        hli_wipe(ctx->block, sizeof ctx->block);
+        hli_wipe(last, sizeof last);
+        ctx->nbytes = 0;
+    }
+    /* The block holds what the state would write. */
+    while (nbytes > 0) {
+        const size_t at = hli_rest_of_block(alg, ctx->nbytes), left = hli_block_nbytes(alg) - at;
+        const size_t n = nbytes < left ? nbytes : left;
+        if (at == 0) {
+            if (ctx->nbytes != 0)
+                hli_advance_one(kernel, alg, &ctx->state, (const uint8_t *)hli_sponge_iv, 1); /* a block of zeros */
+            hli_write_words(&ctx->state, 1, ctx->block, hli_block_nbytes(alg));
+        }
+        hli_copy(digest, ctx->block + at, n);
+        ctx->nbytes += n;
+        digest += n;
+        nbytes -= n;
+    }
+}
+
+/* ---- Secrets ----------------------------------------------------------------------------------------------------- */
+
+/* Kernels keep states and message schedules in registers and spill them to the stack, where they stay after return. A
+ * kernel that cleaned up after itself would do so for every block of every hash. A call with a secret therefore burns
+ * the stack once, at its end, from a frame that holds no secret itself, as deep as its callees have been.
+ *
+ * Called from the frame below which it burns, and not from another function: frames keep their tops, on s390x 160 bytes
+ * each. It needs so few registers that it saves none of its caller's, which may hold words of a secret. */
+HLI_NOINLINE void hli_burn_stack(size_t nbytes)
+{
+#ifdef HLI_WIPE_BELOW /* a build whose stack is not where the stack pointer points: Go's */
+    HLI_WIPE_BELOW(nbytes);
+#else
+    uint8_t stack[nbytes];
+
+    hli_wipe(stack, nbytes);
+#endif
+}
+
+HLI_NOINLINE void hli_clear_registers(void)
+{
+    hli_clear_vectors();
+#if HLI_X86_64
+    __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"
+                     "xor %%edi, %%edi\n\txor %%r8d, %%r8d\n\txor %%r9d, %%r9d\n\txor %%r10d, %%r10d\n\t"
+                     "xor %%r11d, %%r11d"
+                     :
+                     :
+                     : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+#elif HLI_X86
+    __asm__ volatile("xor %%eax, %%eax\n\txor %%ecx, %%ecx\n\txor %%edx, %%edx" : : : "eax", "ecx", "edx", "cc");
+#elif HLI_ARM64
+#  define ZERO(n) "mov x" #n ", xzr\n\t"
+    __asm__ volatile(ZERO(0) ZERO(1) ZERO(2) ZERO(3) ZERO(4) ZERO(5) ZERO(6) ZERO(7) ZERO(8) ZERO(9) ZERO(10) ZERO(11)
+                     ZERO(12) ZERO(13) ZERO(14) ZERO(15) ZERO(16) ZERO(17)
+                     :
+                     :
+                     : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+                       "x15", "x16", "x17");
+#endif
+}
+
 /* The lane driver has room for this number of states. */
 #define FITS(body, nlanes) \
     _Static_assert((nlanes) * WORD_NBYTES_##body <= 64 && \

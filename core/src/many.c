@@ -8,7 +8,7 @@
  * longest first (lanes.c), which is refilled while long messages go on. Endings are collected and hashed with full
  * lanes.
  */
-#include "one.h"
+#include "lanes.h"
 
 enum {
     SHORT_NBLOCKS = 2,

@@ -84,7 +84,7 @@ HLI_INLINE struct hli_edges hli_edges_of(const struct hli_plan *plan)
 /* ---- Few messages ------------------------------------------------------------------------------------------------ */
 
 enum hli_how {
-    HLI_ONE,    /* this and all messages behind it one by one, each alone (one.h) */
+    HLI_ONE,    /* this and all messages behind it one by one, each alone */
     HLI_BLOCKS, /* side by side: first their whole blocks, then copies of their last ones with the padding */
     HLI_WHOLE   /* side by side, by the kernel's function for whole messages */
 };

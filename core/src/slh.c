@@ -18,7 +18,7 @@
  */
 #include "chain.h"
 #include "check.h"
-#include "one.h"
+#include "lanes.h"
 
 enum {
     MAX_N = 32,

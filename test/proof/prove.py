@@ -1199,7 +1199,7 @@ def emulated_mutant(targets, folder, source, *change):
     isas = {k.isa for k in target.kernels if k.name.endswith("_avx512")}
     if not isas:
         return None
-    algorithms = [a for a in algorithms_of(image) if (a.is_xof if source == "one.c" else a.name == "sha256")][:1]
+    algorithms = [a for a in algorithms_of(image) if (a.is_xof if source == "lanes.c" else a.name == "sha256")][:1]
     runs = emulate.runs(machine, isas.pop(), algorithms, algorithms, False)
     return not any(unproved(image, [run], set()) for run in runs)
 

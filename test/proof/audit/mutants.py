@@ -102,7 +102,7 @@ EDGE_MUTANTS = [
     ("many.c", "many.c", "nbytes[l] - nwhole", "nbytes[l] & 63"),
     ("edges.c", "edges.h", ">> 8 * (15 - nbytes) >> 8", ">> 8 * (15 - nbytes) >> 7"),
     ("edges.c", "edges.c", "= 0x80}", "= 0x40}"),
-    ("one.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
+    ("lanes.c", "edges.h", "(uint64_t)s[0] << 32 | s[nlanes]", "(uint64_t)s[nlanes] << 32 | s[0]"),
     ("edges.c", "edges.h", "*word >> 8 * i", "*word >> 4 * i"),
     ("x86/avx512.c", "x86/avx512.c", "0x80, (long long)", "0x40, (long long)"),
     ("lanes.c", "lanes.c", "left[l] < nblocks ? left[l] : nblocks", "left[l] > nblocks ? left[l] : nblocks"),
@@ -154,9 +154,9 @@ BLIND_MUTANTS = [
     ("wasm/simd128_mixed.c", "lanes/simd128_mixed.h", "p[2] = x.s;", "p[3] = x.s;"),
 ]
 BLIND_EDGE_MUTANTS = [
-    ("api.c", "one.h", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        hli_advance",
+    ("api.c", "lanes.h", "const size_t nblocks = hli_whole_blocks(alg, nbytes);\n        hli_advance",
      "const size_t nblocks = hli_whole_blocks(alg, (uint32_t)nbytes);\n        hli_advance"),
-    ("api.c", "one.h", "nbefore += nbytes;", "nbefore = (uint32_t)(nbefore + nbytes);"),
+    ("api.c", "lanes.h", "nbefore += nbytes;", "nbefore = (uint32_t)(nbefore + nbytes);"),
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("lanes.c", "lanes.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
     ("lanes.c", "lanes.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
@@ -174,7 +174,7 @@ EMULATED_MUTANTS = [
     ("pbkdf2.c", "pbkdf2.c", "iteration = 1;", "iteration = 2;"),
     ("export.c", "export.c", "hli_rest_of_block(info, ctx->nbytes)", "ctx->nbytes % 32"),
     ("hmac.c", "hmac.c", "0x5c", "0x5d"),
-    ("one.c", "one.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
+    ("lanes.c", "lanes.c", "if (ctx->nbytes != 0)", "if (ctx->nbytes == 1)"),
 ]
 # words.py is changed, and its own check must notice.
 FORM_MUTANTS = [
