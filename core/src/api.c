@@ -1,10 +1,8 @@
-/* api.c: the public calls: argument checks, then the lane driver.
+/* api.c: the public calls: argument checks, then the lane driver; and jobs, which have more to them (api.h).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "blake3.h"
-#include "job.h"
-#include "lanes.h"
+#include "api.h"
 
 const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
@@ -40,6 +38,8 @@ const char *hl_strerror(hl_status status)
     }
     return "unknown status";
 }
+
+/* ---- Calls for whole messages ------------------------------------------------------------------------------------ */
 
 hl_status hl_run(const hl_job *job)
 {
@@ -165,6 +165,8 @@ hl_status hl_sha256d_rows(const void *base, size_t stride, size_t nbytes, size_t
 {
     return hash_rows(HL_SHA256, HL_SHA256, base, stride, nbytes, count, digests);
 }
+
+/* ---- Calls for streams ------------------------------------------------------------------------------------------- */
 
 hl_status hl_init(hl_ctx *ctx, hl_alg alg)
 {
@@ -370,5 +372,152 @@ hl_status hl_final(hl_ctx *ctx, uint8_t *digest)
     }
     hli_final_one(hli_choose_one(hli_choice(), hli_body(info)), info, ctx, digest);
     hli_wipe_one(info, ctx);
+    return HL_OK;
+}
+
+/* ---- Jobs that continue streams ---------------------------------------------------------------------------------- */
+
+/* Hashes short messages of one length that continue one stream, from `first` on: copies of the stream's held bytes and
+ * of a message are rows. Returns their number; 0: too few or too long. */
+static HLI_NOINLINE size_t hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
+                                       size_t first)
+{
+    uint8_t room[HLI_ROOM_NBYTES];
+    const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
+    const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
+    struct hli_plan part = *plan;
+    size_t n = 0;
+
+    if (message_nbytes > sizeof room / HLI_LANES - nheld)
+        return 0;
+    const size_t fit = nbytes == 0 ? HLI_WINDOW : sizeof room / nbytes, most = fit < HLI_WINDOW ? fit : HLI_WINDOW;
+    for (; n < left && n < most; n++) {
+        const hl_slice message = hli_message_at(all->layout, all, first + n);
+        if (message.nbytes != message_nbytes)
+            break;
+        uint8_t *const to = room + n * nbytes;
+        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: copied without calling memcpy */
+            hli_copy(to, begin->block, 8);
+            hli_copy(to + nheld, message.data, 64);
+            continue;
+        }
+        hli_copy(to, begin->block, nheld);
+        if (message_nbytes != 0) /* data may be NULL */
+            hli_copy(to + nheld, message.data, message_nbytes);
+    }
+    if (n < HLI_FEW && n < left) /* too few: with the others they fill more lanes */
+        n = 0;
+    if (n > HLI_LANES && n < left)
+        n -= n % HLI_LANES;
+    part.first.begin = &begin->state;
+    part.first.begin_nbytes = begin->nbytes - nheld;
+    part.digests = plan->digests + first * plan->digest_stride;
+    if (n != 0)
+        hli_hash(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes});
+    if (plan->is_secret)
+        hli_wipe(room, sizeof room);
+    return n;
+}
+
+/* Messages from `first` on, at most as many as there are lanes. Returns their number. */
+static HLI_NOINLINE size_t hash_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                                       const hl_messages *all, size_t first)
+{
+    hl_ctx ctxs[HLI_LANES], *each[HLI_LANES]; /* 6 KiB of stack */
+    hl_slice messages[HLI_LANES];
+    struct hli_plan part = *plan;
+    const size_t left = all->count - first, n = left < HLI_LANES ? left : HLI_LANES;
+
+    for (size_t i = 0; i < n; i++) {
+        ctxs[i] = *(const hl_ctx *)hli_nth(begin, first + i, begin_stride);
+        each[i] = &ctxs[i];
+        messages[i] = hli_message_at(all->layout, all, first + i);
+    }
+    part.digests = plan->digests + first * plan->digest_stride;
+    hli_update(&part, each, messages, n);
+    hli_final(&part, each, n); /* wipes the copies */
+    return n;
+}
+
+HLI_NOINLINE void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                              const hl_messages *all)
+{
+    for (size_t first = 0, n; first < all->count; first += n) {
+        n = begin_stride == 0 ? hash_joined(plan, begin, all, first) : 0;
+        if (n == 0)
+            n = hash_copies(plan, begin, begin_stride, all, first);
+    }
+}
+
+/* ---- Jobs whose digests overlap their rows ----------------------------------------------------------------------- */
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Hashes rows, at most as many as there is room for their digests, and writes these when all rows have been read.
+ * Returns the number of rows hashed. */
+static HLI_NOINLINE size_t hash_and_move(struct hli_plan *plan, size_t digest_nbytes, hl_messages *rows)
+{
+    uint8_t room[HLI_ROOM_NBYTES], *to = plan->digests;
+    const size_t stride = plan->digest_stride, fit = sizeof room / digest_nbytes;
+
+    rows->count = smaller(rows->count, smaller(HLI_WINDOW, fit));
+    if (rows->count > 1) {
+        plan->digests = room;
+        plan->digest_stride = digest_nbytes;
+    } else { /* a kernel writes a digest after it has read the row */
+        rows->count = 1;
+    }
+    hli_hash(plan, rows);
+    if (rows->count == 1)
+        return 1;
+    for (size_t i = 0; i < rows->count; i++, to += stride)
+        if (digest_nbytes == 32) /* no call of memcpy */
+            hli_copy(to, room + i * 32, 32);
+        else
+            hli_copy(to, room + i * digest_nbytes, digest_nbytes);
+    return rows->count;
+}
+
+HLI_NOINLINE hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
+                                         size_t begin_stride, hl_messages *rows)
+{
+    enum { FEW = 32 };
+    const size_t stride = plan->digest_stride;
+    const int is_tree = hli_is_tree(plan->first.alg);
+
+    if (rows->count > 1 &&
+        (stride > rows->stride || (uintptr_t)plan->digests + digest_nbytes > (uintptr_t)rows->base + rows->stride))
+        return HL_EJOB;
+    if (begin != NULL && !is_tree) { /* hli_hash_on reads each group of rows before it writes their digests */
+        hli_hash_on(plan, begin, begin_stride, rows);
+        return HL_OK;
+    }
+    for (size_t left = rows->count, n; left > 0; left -= n) {
+        /* Room for digests before the rows that are left, which they do not overwrite. Digests of half a row's length
+         * double that room with each turn. */
+        uint8_t *const digests = plan->digests;
+        const uintptr_t row = (uintptr_t)rows->base, digest = (uintptr_t)digests;
+        const size_t before = digest < row ? (row - digest) / stride : 0;
+        n = smaller(left, before);
+        rows->count = left;
+        if (!is_tree && n < left && n < FEW) {
+            n = hash_and_move(plan, digest_nbytes, rows);
+        } else {
+            rows->count = n = n == 0 ? 1 : n;
+            if (is_tree)
+                hli_hash_tree(plan, begin, rows);
+            else
+                hli_hash(plan, rows);
+        }
+        rows->base = (const uint8_t *)rows->base + n * rows->stride;
+        plan->digests = digests + n * stride;
+        plan->digest_stride = stride;
+        plan->first.begin = hli_nth(plan->first.begin, n, plan->first.begin_stride);
+        if (plan->second.alg != NULL)
+            plan->second.begin = hli_nth(plan->second.begin, n, plan->second.begin_stride);
+    }
     return HL_OK;
 }

@@ -634,9 +634,6 @@ HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t 
     return HLI_ALG(sha256) && count - 1 < 64 && from != 0 && into != 0 &&
            (into <= from + 32 || into >= from + 64 * count);
 }
-/* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */
-HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
-                            const hl_messages *messages);
 HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
 /* Message `at` of the plan is that of ctxs[at]. Wipes the contexts. */
 HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);

@@ -1,7 +1,8 @@
-/* streams.c: messages that arrive in parts, many side by side.
+/* streams.c: messages that arrive in parts, many side by side; and streams as bytes, which others can continue.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
+#include "check.h"
 #include "lanes.h"
 
 static void update_one(const struct hli_plan *plan, hl_ctx *ctx, const hl_slice *chunk)
@@ -104,73 +105,114 @@ void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count)
     hli_forget(plan, count, kernel);
 }
 
-/* Hashes short messages of one length that continue one stream, from `first` on: copies of the stream's held bytes and
- * of a message are rows. Returns their number; 0: too few or too long. */
-static HLI_NOINLINE size_t hash_joined(const struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all,
-                                       size_t first)
-{
-    uint8_t room[HLI_ROOM_NBYTES];
-    const size_t nheld = hli_rest_of_block(plan->first.alg, begin->nbytes), left = all->count - first;
-    const size_t message_nbytes = hli_message_at(all->layout, all, first).nbytes, nbytes = nheld + message_nbytes;
-    struct hli_plan part = *plan;
-    size_t n = 0;
+/* ---- Saved streams ----------------------------------------------------------------------------------------------- */
 
-    if (message_nbytes > sizeof room / HLI_LANES - nheld)
-        return 0;
-    const size_t fit = nbytes == 0 ? HLI_WINDOW : sizeof room / nbytes, most = fit < HLI_WINDOW ? fit : HLI_WINDOW;
-    for (; n < left && n < most; n++) {
-        const hl_slice message = hli_message_at(all->layout, all, first + n);
-        if (message.nbytes != message_nbytes)
-            break;
-        uint8_t *const to = room + n * nbytes;
-        if (nheld <= 8 && message_nbytes == 64) { /* a node of a tree: copied without calling memcpy */
-            hli_copy(to, begin->block, 8);
-            hli_copy(to + nheld, message.data, 64);
-            continue;
-        }
-        hli_copy(to, begin->block, nheld);
-        if (message_nbytes != 0) /* data may be NULL */
-            hli_copy(to + nheld, message.data, message_nbytes);
-    }
-    if (n < HLI_FEW && n < left) /* too few: with the others they fill more lanes */
-        n = 0;
-    if (n > HLI_LANES && n < left)
-        n -= n % HLI_LANES;
-    part.first.begin = &begin->state;
-    part.first.begin_nbytes = begin->nbytes - nheld;
-    part.digests = plan->digests + first * plan->digest_stride;
-    if (n != 0)
-        hli_hash(&part, &(hl_messages){HL_ROWS, 0, n, room, nbytes, nbytes});
-    if (plan->is_secret)
-        hli_wipe(room, sizeof room);
-    return n;
+/* hashloom.h has the format, in a fixed order of bytes: another process or machine can continue. Every stream has only
+ * one form: an imported stream is exported as the same bytes. The import therefore checks each byte, including those it
+ * could skip. */
+
+enum { HEAD_NBYTES = 16 };
+
+static const uint8_t magic[4] = {'h', 'l', 'c', '1'};
+
+static size_t export_nbytes(const hl_alg_info *info)
+{
+    return HEAD_NBYTES + hli_state_nbytes(info) + hli_block_nbytes(info);
 }
 
-/* Messages from `first` on, at most as many as there are lanes. Returns their number. */
-static HLI_NOINLINE size_t hash_copies(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
-                                       const hl_messages *all, size_t first)
+/* The words of a state, big-endian. Returns where they end. */
+static uint8_t *put_state(const hl_alg_info *info, const hl_state *state, uint8_t *to)
 {
-    hl_ctx ctxs[HLI_LANES], *each[HLI_LANES]; /* 6 KiB of stack */
-    hl_slice messages[HLI_LANES];
-    struct hli_plan part = *plan;
-    const size_t left = all->count - first, n = left < HLI_LANES ? left : HLI_LANES;
-
-    for (size_t i = 0; i < n; i++) {
-        ctxs[i] = *(const hl_ctx *)hli_nth(begin, first + i, begin_stride);
-        each[i] = &ctxs[i];
-        messages[i] = hli_message_at(all->layout, all, first + i);
+    for (unsigned w = 0; w < hli_nwords(info); w++, to += hli_word_nbytes(info)) {
+        if (hli_word_nbytes(info) == 8)
+            hli_store64(to, state->w64[w], 1);
+        else
+            hli_store32(to, state->w32[w], 1);
     }
-    part.digests = plan->digests + first * plan->digest_stride;
-    hli_update(&part, each, messages, n);
-    hli_final(&part, each, n); /* wipes the copies */
-    return n;
+    return to;
 }
 
-void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride, const hl_messages *all)
+static void get_state(const hl_alg_info *info, const uint8_t *from, hl_state *state)
 {
-    for (size_t first = 0, n; first < all->count; first += n) {
-        n = begin_stride == 0 ? hash_joined(plan, begin, all, first) : 0;
-        if (n == 0)
-            n = hash_copies(plan, begin, begin_stride, all, first);
+    for (unsigned w = 0; w < hli_nwords(info); w++, from += hli_word_nbytes(info)) {
+        if (hli_word_nbytes(info) == 8)
+            state->w64[w] = hli_load64(from, 1);
+        else
+            state->w32[w] = hli_load32(from, 1);
     }
+}
+
+hl_status hl_export(const hl_ctx *ctx, uint8_t *bytes, size_t room, size_t *nbytes)
+{
+    if (ctx == NULL)
+        return HL_ENULL;
+    const hl_alg_info *info = hli_alg_find(ctx->alg);
+    uint8_t *at = bytes;
+
+    if (info != NULL && hli_is_tree(info))
+        return HL_EALG;
+    if (info == NULL || ctx->nbytes > HL_MESSAGE_MAX_NBYTES)
+        return HL_ESTATE;
+    if (bytes == NULL || nbytes == NULL)
+        return HL_ENULL;
+    if (room < export_nbytes(info))
+        return HL_ELENGTH;
+    hli_copy(at, magic, 4);
+    hli_store32(at + 4, ctx->alg, 1);
+    hli_store64(at + 8, ctx->nbytes, 1);
+    at = put_state(info, &ctx->state, at + HEAD_NBYTES);
+    const size_t nheld = hli_rest_of_block(info, ctx->nbytes);
+    hli_zero(at, hli_block_nbytes(info));
+    if (nheld > 0)
+        hli_copy(at, ctx->block, nheld);
+    *nbytes = export_nbytes(info);
+    return HL_OK;
+}
+
+hl_status hl_import(hl_ctx *ctx, const uint8_t *bytes, size_t nbytes)
+{
+    if (ctx == NULL || bytes == NULL)
+        return HL_ENULL;
+    if (nbytes < HEAD_NBYTES)
+        return HL_EIMPORT;
+    hli_check_readable(bytes, nbytes);
+    const hl_alg_info *info = hli_alg_find(hli_load32(bytes + 4, 1));
+    const uint64_t length = hli_load64(bytes + 8, 1);
+    unsigned differ = 0;
+    for (unsigned i = 0; i < 4; i++)
+        differ |= bytes[i] ^ magic[i];
+    if (differ != 0 || info == NULL || hli_is_tree(info) || nbytes != export_nbytes(info) ||
+        length > HL_MESSAGE_MAX_NBYTES)
+        return HL_EIMPORT;
+    const size_t nheld = hli_rest_of_block(info, length);
+    const uint8_t *block = bytes + nbytes - hli_block_nbytes(info);
+    for (size_t i = nheld; i < hli_block_nbytes(info); i++)
+        differ |= block[i];
+    if (differ != 0)
+        return HL_EIMPORT;
+    if (hli_finds_attacks(info) && (hli_load32(bytes + HEAD_NBYTES + 20, 1) & ~HLI_IS_ATTACK) != 0)
+        return HL_EIMPORT;
+
+    if (hli_is_counted(info)) { /* the counter, no mark, and a length */
+        hl_state state;
+        get_state(info, bytes + HEAD_NBYTES, &state);
+        const unsigned digest_nbytes = hli_counted_digest_nbytes(info, &state);
+        const uint64_t hashed = length - nheld;
+        if (hli_word_nbytes(info) == 8
+                ? state.w64[HLI_COUNTER] != hashed || state.w64[HLI_COUNTER + 1] != 0 ||
+                      (state.w64[hli_nwords(info) - 1] & ~(uint64_t)HLI_KEYED) != digest_nbytes
+                : state.w32[HLI_COUNTER] != (uint32_t)hashed || state.w32[HLI_COUNTER + 1] != hashed >> 32 ||
+                      state.w32[HLI_COUNTER + 2] != 0 ||
+                      (state.w32[hli_nwords(info) - 1] & ~(uint32_t)HLI_KEYED) != digest_nbytes)
+            return HL_EIMPORT;
+        if (digest_nbytes == 0 || digest_nbytes > info->digest_nbytes)
+            return HL_EIMPORT;
+    }
+    hli_zero(ctx, sizeof *ctx);
+    ctx->alg = (uint32_t)info->alg;
+    ctx->nbytes = length;
+    get_state(info, bytes + HEAD_NBYTES, &ctx->state);
+    if (nheld > 0)
+        hli_copy(ctx->block, block, nheld);
+    return HL_OK;
 }

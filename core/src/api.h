@@ -1,12 +1,13 @@
-/* job.h: jobs: calls for whole messages with any fields, checked before anything is written.
+/* api.h: jobs: calls for whole messages with any fields, checked before anything is written (api.c).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#ifndef HLI_JOB_H
-#define HLI_JOB_H
+#ifndef HLI_API_H
+#define HLI_API_H
 
 #include "blake3.h"
 #include "check.h"
+#include "lanes.h"
 
 /* Whether digests overlap rows. */
 HLI_INLINE int hli_overlap(const struct hli_plan *plan, size_t digest_nbytes, const hl_messages *rows)
@@ -20,6 +21,9 @@ HLI_INLINE int hli_overlap(const struct hli_plan *plan, size_t digest_nbytes, co
  * overlaps the row behind its own. Changes plan and rows. */
 HLI_HIDDEN hl_status hli_hash_in_place(struct hli_plan *plan, size_t digest_nbytes, const hl_ctx *begin,
                                        size_t begin_stride, hl_messages *rows);
+/* hli_hash for messages that continue streams, one for all or one each, as in hl_job. Streams are copied. */
+HLI_HIDDEN void hli_hash_on(const struct hli_plan *plan, const hl_ctx *begin, size_t begin_stride,
+                            const hl_messages *messages);
 /* Inline: most fields are literals in each caller, and many programs hash one message a call. */
 HLI_INLINE hl_status hli_run(const hl_job *job)
 {
