@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "../core/src/core.h"
+#include "../core/src/registry.h"
 #include "test.h"
 
 #ifndef HASHLOOM_VECTORS
@@ -27,25 +27,25 @@ static const struct {
     unsigned type, k, b;
 } vectors[] = {
 #define VECTOR(type, k, b) {type, k, b},
-#include "../core/src/alg/sha1dc.def"
+#include "../core/src/sha1dc.def"
 };
 enum { NVECTORS = sizeof vectors / sizeof vectors[0] };
 
 static const uint32_t differences[2][29] = {
 #define DIFFERENCES(type, ...) {__VA_ARGS__},
-#include "../core/src/alg/sha1dc.def"
+#include "../core/src/sha1dc.def"
 };
 
 enum {
 #define KIND(kind, bit) kind = bit,
-#include "../core/src/alg/sha1dc.def"
+#include "../core/src/sha1dc.def"
 };
 static const struct {
     int kind, t, i, u, j, differ;
     uint32_t vectors;
 } conditions[] = {
 #define CONDITION(...) {__VA_ARGS__},
-#include "../core/src/alg/sha1dc.def"
+#include "../core/src/sha1dc.def"
 };
 enum { NCONDITIONS = sizeof conditions / sizeof conditions[0] };
 
@@ -117,7 +117,7 @@ static void check_table(void)
         int i, first, last;
     } bits[] = {
 #define BITS(...) {__VA_ARGS__},
-#include "../core/src/alg/sha1dc.def"
+#include "../core/src/sha1dc.def"
     };
     unsigned nfound = 0;
 

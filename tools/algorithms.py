@@ -430,7 +430,7 @@ def go_constants():
 
 def sha1dc(row):
     """The rows of that name in the table of SHA-1 with a verdict: their columns."""
-    with open(os.path.join(ROOT, "core/src/alg/sha1dc.def"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "core/src/sha1dc.def"), encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/|^#.*?$", "", file.read(), flags=re.S | re.M)
     return [re.split(r",\s*", columns) for columns in re.findall(rf"\b{row}\(([^)]*)\)", text)]
 

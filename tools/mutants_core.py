@@ -63,7 +63,7 @@ EQUIVALENT = [
     ("many.c", "a comparison turned", "if (nleft <= HLI_SHORT", "speed: the choice of a kernel"),
     ("many.c", "off by one", "if (nleft <= HLI_SHORT", "speed: the choice of a kernel"),
     ("lanes.h", "off by one", "if (nblocks > 0)", "a kernel does nothing with 0 blocks"),
-    ("check.h", "a comparison turned", "rows->nbytes > 0; i++", "for AddressSanitizer: the tests bad_length see it"),
+    ("plan.h", "a comparison turned", "rows->nbytes > 0; i++", "for AddressSanitizer: the tests bad_length see it"),
     ("lanes.c", "off by one", "left < ends->second->nlanes ?", "the kernel for as many messages as it has lanes"),
     ("lanes.c", "a comparison turned", "left < ends->second->nlanes ?", "speed: the choice of a kernel"),
     ("lanes.c", "off by one", "if (ends->n > 0)", "a call without ends"),

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "core.h"
+#include "algorithms.h"
 
 const hl_alg_info hli_algs[] = {
 #define ALG(NAME, id, name, title, body, digest_nbytes, block_nbytes, iv, ending, ...) \
@@ -14,7 +14,7 @@ const hl_alg_info hli_algs[] = {
 #endif
 };
 _Static_assert((int)NWORDS_OF_BLAKE3 == (int)NWORDS_BLAKE3, "core.h knows BLAKE3 by the number of its words");
-_Static_assert(sizeof hli_algs / sizeof hli_algs[0] == (size_t)HLI_NALGS + HLI_SHA1DC, "core.h counts the algorithms");
+_Static_assert(sizeof hli_algs / sizeof hli_algs[0] == (size_t)HLI_NALGS + HLI_SHA1DC, "algorithms.h counts them");
 
 size_t hl_alg_count(void)
 {

@@ -6,7 +6,6 @@
 #define HLI_API_H
 
 #include "blake3.h"
-#include "check.h"
 #include "lanes.h"
 
 /* Whether digests overlap rows. */

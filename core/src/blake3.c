@@ -12,7 +12,6 @@
  * ends otherwise, and beside others it is hashed in lanes.
  */
 #include "blake3.h"
-#include "check.h"
 #include "lanes.h"
 
 enum { CV_NBYTES = 32, DEPTH = 54 };

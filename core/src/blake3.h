@@ -6,7 +6,7 @@
 #ifndef HLI_BLAKE3_H
 #define HLI_BLAKE3_H
 
-#include "core.h"
+#include "plan.h"
 
 /* Hashes whole messages by the plan. `begin` is NULL, or a stream without data, whose key they have. */
 HLI_HIDDEN void hli_hash_tree(struct hli_plan *plan, const hl_ctx *begin, const hl_messages *all);

@@ -1,4 +1,4 @@
-/* core.h: shared by all parts of the core: the target, a few helpers for bytes, and the functions between files.
+/* core.h: shared by all parts of the core: the target, a few helpers for bytes, and the kinds of functions in kernels.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -6,7 +6,6 @@
 #define HLI_CORE_H
 
 #include "../include/hashloom.h"
-#include "parts.h"
 
 #if !defined(__GNUC__) /* clang defines it too */
 #  error "hashloom needs gcc >= 8 or clang >= 14: its kernels use their attributes and vector types"
@@ -58,8 +57,6 @@
 #endif
 
 #define HLI_INLINE static inline __attribute__((always_inline, unused))
-
-#include "algorithms.h"
 
 /* The function keeps a frame of its own: because the frame has secrets, which callers burn with the stack below theirs,
  * or because it must not be on the stack while other parts of the driver run. */
@@ -191,64 +188,6 @@ extern const uint32_t hli_blake3_iv[16] HLI_HIDDEN;  /* 13 words, likewise */
 extern const uint32_t hli_sm3_iv[8] HLI_HIDDEN;
 extern const uint32_t hli_sm3_k[64] HLI_HIDDEN;
 
-/* SHA-1 that finds collision attacks (sha1dc.c): its state has a sixth word, which is HLI_IS_ATTACK after a block of an
- * attack, 0 before. Its blocks all take hli_advance_lanes. */
-HLI_INLINE int hli_finds_attacks(const hl_alg_info *alg)
-{
-    return HLI_SHA1DC && alg->alg == HL_SHA1DC;
-}
-#define HLI_IS_ATTACK UINT32_C(0x01000000) /* big-endian: a byte, 1, behind SHA-1's digest */
-
-/* HMAC and PBKDF2 are defined for hash functions only (FIPS 198-1, FIPS 202 section 7). */
-HLI_INLINE int hli_has_hmac(const hl_alg_info *alg)
-{
-    return HLI_ALG(hmac) && HLI_ENDS(HL_STRENGTHENED, HL_SPONGE, alg->ending <= HL_SPONGE) && !hli_finds_attacks(alg);
-}
-
-/* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
-#define HLI_BLOCKS_ARGS \
-    void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes __attribute__((unused))
-
-/* Whether the padding ends with the message's length. */
-HLI_INLINE int hli_is_strengthened(const hl_alg_info *alg)
-{
-    return HLI_ENDS(HL_STRENGTHENED, HL_STRENGTHENED, alg->ending == HL_STRENGTHENED);
-}
-
-/* SHA-3 */
-HLI_INLINE int hli_is_sponge(const hl_alg_info *alg)
-{
-    return HLI_ENDS(HL_SPONGE, HL_XOF, alg->suffix != 0);
-}
-HLI_INLINE int hli_is_xof(const hl_alg_info *alg)
-{
-    return HLI_ENDS(HL_XOF, HL_XOF, alg->ending == HL_XOF);
-}
-
-/* BLAKE2. Behind the chaining value a state has the counter of bytes, the mark of the last block, all bits of it, and
- * the length of the digest, with HLI_KEYED if a key came first: states and the message before are then secret. BLAKE3:
- * see alg/blake.lanes.h. */
-HLI_INLINE int hli_is_counted(const hl_alg_info *alg)
-{
-    return HLI_ENDS(HL_COUNTED, HL_TREE, alg->ending >= HL_COUNTED);
-}
-HLI_INLINE int hli_is_blake2(const hl_alg_info *alg)
-{
-    return HLI_ENDS(HL_COUNTED, HL_COUNTED, alg->ending == HL_COUNTED);
-}
-#ifndef HLI_TREES
-#  if HLI_ALG(blake3)
-#    define HLI_TREES 1
-#  else
-#    define HLI_TREES 0
-#  endif
-#endif
-/* BLAKE3. The lane driver hashes messages of up to HLI_CHUNK_NBYTES; blake3.c makes longer ones of these. */
-HLI_INLINE int hli_is_tree(const hl_alg_info *alg)
-{
-    return HLI_TREES && HLI_ENDS(HL_TREE, HL_TREE, alg->ending == HL_TREE);
-}
-enum { HLI_CHUNK_NBYTES = 1024 };
 enum { NWORDS_OF_BLAKE3 = 13 };
 enum { HLI_COUNTER = 8 }; /* the word of the counter */
 /* Sets a lane's counter to the bytes before its last block, less those that the block lacks, and the mark. BLAKE3: the
@@ -272,79 +211,11 @@ HLI_INLINE void hli_mark_lane(unsigned nwords, unsigned word_nbytes, void *state
         word[2 * nlanes] = UINT32_MAX;
     }
 }
-enum { HLI_KEYED = 0x100 };
-HLI_INLINE unsigned hli_counted_last(const hl_alg_info *alg, const hl_state *state)
-{
-    return (unsigned)(hli_word_nbytes(alg) == 8 ? state->w64[hli_nwords(alg) - 1] : state->w32[hli_nwords(alg) - 1]);
-}
-HLI_INLINE unsigned hli_counted_digest_nbytes(const hl_alg_info *alg, const hl_state *state)
-{
-    return hli_counted_last(alg, state) & (HLI_KEYED - 1);
-}
-HLI_INLINE int hli_is_keyed(const hl_alg_info *alg, const hl_state *state)
-{
-    return hli_is_blake2(alg) && (hli_counted_last(alg, state) & HLI_KEYED) != 0;
-}
-/* The algorithm with digests as long as that stream's. */
-HLI_INLINE hl_alg_info hli_counted_as(const hl_alg_info *alg, const hl_state *state)
-{
-    hl_alg_info as = *alg;
-
-    as.digest_nbytes = hli_counted_digest_nbytes(alg, state);
-    return as;
-}
-/* The state in which messages begin whose digests have another length: the first word's lowest byte is the length. */
-HLI_INLINE void hli_counted_begin(const hl_alg_info *alg, unsigned digest_nbytes, hl_state *state)
-{
-    const unsigned last = hli_nwords(alg) - 1, differ = alg->digest_nbytes ^ digest_nbytes;
-
-    hli_copy(state, alg->iv, (size_t)hli_nwords(alg) * hli_word_nbytes(alg));
-    if (hli_word_nbytes(alg) == 8)
-        state->w64[0] ^= differ, state->w64[last] = digest_nbytes;
-    else
-        state->w32[0] ^= differ, state->w32[last] = digest_nbytes;
-}
+/* The arguments of a kernel (hl_blocks_fn) whose blocks have one size. */
+#define HLI_BLOCKS_ARGS \
+    void *state, const uint8_t *const msg[], size_t nblocks, unsigned block_nbytes __attribute__((unused))
 /* An order of bytes: little-endian, and zeros alone behind the message. The others are 1, big-endian, and 0. */
 #define LV_COUNTED 2
-
-/* FIPS 180-4 section 5.1: a one bit, zeros, and the length in bits in the last two words of the last block, big-endian.
- * RIPEMD-160 and MD5 do the same little-endian: the low word comes first, as in one 64-bit word. FIPS 202 section B.2:
- * a byte at least. */
-HLI_INLINE size_t hli_longest_in_one_block(const hl_alg_info *alg)
-{
-    return hli_block_nbytes(alg) + (size_t)hli_is_counted(alg) - 1 -
-           (hli_is_strengthened(alg) ? 2 * (size_t)hli_word_nbytes(alg) : 0);
-}
-
-/* nbytes % block_nbytes; for a counted algorithm 1 .. block_nbytes, if there is a byte. Most blocks are a power of two:
- * a division would cost more than the rest of the bookkeeping. A sponge's permutation takes so long that it does not
- * count; but 64 bits take three times as long as 32 on many CPUs, and on those of 32 bits a call of the compiler's
- * library. */
-HLI_INLINE size_t hli_rest_of_block(const hl_alg_info *alg, uint64_t nbytes)
-{
-    if (hli_block_shift(alg) != 0)
-        return nbytes & (hli_block_nbytes(alg) - 1);
-    if (hli_is_counted(alg))
-        return nbytes == 0 ? 0 : ((nbytes - 1) & (hli_block_nbytes(alg) - 1)) + 1;
-    uint32_t rest = 0;
-    for (unsigned shift = nbytes >> 32 == 0 ? 16 : 48; shift < 64; shift -= 16)
-        rest = (rest << 16 | (uint32_t)(nbytes >> shift & 0xffff)) % hli_block_nbytes(alg);
-    return rest;
-}
-
-/* Whole blocks before hli_rest_of_block. */
-HLI_INLINE size_t hli_whole_blocks(const hl_alg_info *alg, size_t nbytes)
-{
-    if (hli_block_shift(alg) != 0)
-        return nbytes >> hli_block_shift(alg);
-    nbytes -= hli_is_counted(alg) && nbytes != 0;
-    return nbytes >> 16 >> 16 == 0 ? (uint32_t)nbytes / hli_block_nbytes(alg) : nbytes / hli_block_nbytes(alg);
-}
-
-HLI_INLINE size_t hli_state_nbytes(const hl_alg_info *alg)
-{
-    return (size_t)hli_nwords(alg) * hli_word_nbytes(alg);
-}
 
 /* Whether a digest has 16, 20, 24, 28, 32, 48 or 64 bytes: lengths that are written a word at a time. */
 HLI_INLINE int hli_is_even(size_t digest_nbytes)
@@ -352,58 +223,10 @@ HLI_INLINE int hli_is_even(size_t digest_nbytes)
     return digest_nbytes <= 64 && digest_nbytes % 4 == 0 && (UINT32_C(0x111f0) >> digest_nbytes / 4 & 1) != 0;
 }
 
-/* Number of blocks that the last nrest bytes of a message (less than a block) take with their padding. */
-HLI_INLINE unsigned hli_ending_nblocks(const hl_alg_info *alg, size_t nrest)
+/* Element i of streams or keys, which are stride bytes apart. If stride is 0, there is only one. */
+HLI_INLINE const void *hli_nth(const void *first, size_t i, size_t stride)
 {
-    return nrest <= hli_longest_in_one_block(alg) ? 1 : 2;
-}
-
-/* The bytes after the first nwhole. NULL stays NULL, as C allows no addition to NULL, not even of 0. */
-HLI_INLINE const uint8_t *hli_after(const uint8_t *data, size_t nwhole)
-{
-    return nwhole == 0 ? data : data + nwhole;
-}
-
-/* Message i of `all`. The layout is a separate argument, so that it can be a literal. */
-HLI_INLINE hl_slice hli_message_at(unsigned layout, const hl_messages *all, size_t i)
-{
-    if (layout == HL_ROWS)
-        return (hl_slice){hli_after(all->base, i * all->stride), all->nbytes};
-    return ((const hl_slice *)all->base)[i];
-}
-
-/* The lengths of the shortest and of the longest of one message or more. */
-HLI_INLINE void hli_lengths(const hl_messages *all, size_t *least, size_t *most)
-{
-    const hl_slice *const slices = all->base;
-
-    *least = *most = all->layout == HL_ROWS ? all->nbytes : slices[0].nbytes;
-    for (size_t i = 1; all->layout != HL_ROWS && i < all->count; i++) {
-        *least = slices[i].nbytes < *least ? slices[i].nbytes : *least;
-        *most = slices[i].nbytes > *most ? slices[i].nbytes : *most;
-    }
-}
-
-/* Number of blocks of a message with its padding. */
-HLI_INLINE size_t hli_padded_nblocks(const hl_alg_info *alg, size_t nbytes)
-{
-    return hli_whole_blocks(alg, nbytes) + hli_ending_nblocks(alg, hli_rest_of_block(alg, nbytes));
-}
-
-/* The schedule of the block that ends messages of nbytes, if a table has it; otherwise NULL. */
-HLI_INLINE const void *hli_known_schedule(const hl_alg_info *alg, uint64_t nbytes)
-{
-    if (nbytes != 64 || hli_finds_attacks(alg))
-        return NULL;
-    return hli_body(alg) == HL_BODY_SHA256 ? hli_sha256_schedule_64
-           : hli_body(alg) == HL_BODY_SHA1 ? hli_sha1_schedule_64
-                                       : NULL;
-}
-
-/* Bytes from one message's padded blocks to the next's: two blocks, or one of a sponge in whole pairs of words. */
-HLI_INLINE size_t hli_tail_nbytes(const hl_alg_info *alg)
-{
-    return hli_is_sponge(alg) ? ((size_t)HL_BLOCK_MAX_NBYTES + 15) & ~(size_t)15 : 2 * (size_t)hli_block_nbytes(alg);
+    return (const uint8_t *)first + i * stride;
 }
 
 /* Writes the last `nblocks` blocks of n messages: for each the bytes left after nwhole bytes, and the padding. Message
@@ -469,67 +292,7 @@ struct hli_links {
  * `begin`. Both are in the kernel's layout. 0, and nothing is done, if the function is not for these places. */
 typedef int hli_chain_fn(const struct hli_links *links, const void *begin, void *states, const uint8_t *const msg[]);
 
-enum {
-    HLI_FEW = 4,   /* messages that may take less time one after the other */
-    HLI_SHORT = 16 /* messages that go in groups, if they take equally many blocks */
-};
-
-/* algorithms.c: HLI_NALGS algorithms, and behind them HL_SHA1DC, if HLI_SHA1DC. */
-enum {
-    HLI_NALGS = 0
-#define ALG(...) + 1
-#include "algorithms.def"
-};
-extern const hl_alg_info hli_algs[] HLI_HIDDEN;
-
-HLI_INLINE const hl_alg_info *hli_alg_in_table(uint32_t alg)
-{
-    const hl_alg_info *info = hli_algs;
-
-#ifdef HL_ALGORITHMS
-    for (size_t i = 0; i < HLI_NALGS + HLI_SHA1DC; i++)
-        if ((uint32_t)info[i].alg == alg)
-            return &info[i];
-    return NULL;
-#else
-    if (alg - 1 >= HLI_NALGS)
-        return alg == HL_SHA1DC ? info + HLI_NALGS : NULL;
-    info += alg - 1;
-    HLI_NEW_POINTER(info); /* else gcc computes the place again for each field */
-    return info->alg == (hl_alg)alg ? info : NULL;
-#endif
-}
-
-/* hl_alg_find, which knows HL_SHA1DC too. */
-#if HLI_SMALL /* Go's text may name a table with addresses in one file only */
-HLI_HIDDEN const hl_alg_info *hli_alg_find(uint32_t alg);
-#else
-#  define hli_alg_find hli_alg_in_table
-#endif
-
-/* registry.c and plan.c */
-/* The place of the column of costs in the choice word: 3 bits. */
-#define CHOICE_TUNE 28
-/* The choice word at this moment. */
-HLI_HIDDEN uint32_t hli_choice(void);
-/* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
- * call besides its blocks, in the unit of the table: 0 for long messages. */
-HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
-/* The same for HL_SHA1DC. */
-HLI_HIDDEN const hl_kernel *hli_choose_searched(uint32_t choice, size_t nmessages, uint32_t call_cost);
-/* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
- * takes less time. call_cost: of those kernels. */
-HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
-/* The most blocks, padding included, of a message for a function for whole messages: under a choice, or of a kernel. */
-HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg);
-enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
-/* The kernel's function for whole messages; NULL if it has none. */
-HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
-/* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
-HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
-/* The kernel's function for chains; NULL if it has none. */
-HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
-/* possible[i] = the disturbance vectors, by their rows in alg/sha1dc.def, that the block at msg[i] leaves possible. As
+/* possible[i] = the disturbance vectors, by their rows in sha1dc.def, that the block at msg[i] leaves possible. As
  * many blocks as the function has lanes; possible is aligned to the lanes. */
 typedef void hli_possible_fn(const uint8_t *const msg[], uint32_t *possible);
 /* As many tries of one vector with one block as the detector has lanes; word i of try l is at i * lanes + l. */
@@ -553,89 +316,8 @@ struct hli_detector {
     hl_blocks_fn *blocks;
     uint32_t nlanes, from, isas, apart, with;
 };
-extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
-/* The detector of the kernel's instruction set and lanes, or else the best for that number of blocks. */
-HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, const hl_kernel *kernel, size_t nblocks);
-/* Whether the detector's blocks() stands for the kernel's. */
-HLI_INLINE int hli_searches(const hl_kernel *kernel, const struct hli_detector *detector)
-{
-    return detector->isas == kernel->isas && detector->nlanes == kernel->nlanes;
-}
 /* Advances all lanes of HL_SHA1DC (sha1dc.c). */
 HLI_HIDDEN void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t *const msg[],
                                    size_t nblocks);
-/* Writes zeros into this machine's vector registers, as far as callees may change them. */
-HLI_HIDDEN void hli_clear_vectors(void);
-/* The functions that begin and end messages under that choice. */
-HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
-/* schedule = the schedule that a kernel's scheduled() takes for this block. */
-HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
-
-/* Element i of streams or keys, which are stride bytes apart. If stride is 0, there is only one. */
-HLI_INLINE const void *hli_nth(const void *first, size_t i, size_t stride)
-{
-    return (const uint8_t *)first + i * stride;
-}
-
-/* One hash over all messages of a call. */
-struct hli_pass {
-    const hl_alg_info *alg; /* NULL: the call has no such pass */
-    /* The state in which message `at` begins, its words in order, is at begins[at] + begin_stride bytes, or, if begins
-     * is NULL, at begin + at * begin_stride bytes. begin_nbytes, whole blocks, were hashed into each state before. */
-    const void *begin;
-    const void *const *begins;
-    size_t begin_stride;
-    uint64_t begin_nbytes;
-};
-
-/* Whether functions for whole messages can do it: all messages begin in one state, and the digest has a usual size. */
-HLI_INLINE int hli_may_be_whole(const struct hli_pass *pass)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return pass->begin_stride == 0 && pass->begin_nbytes < HLI_WHOLE_BEFORE_NBYTES && !hli_finds_attacks(alg) &&
-           (HLI_ENDS(HL_XOF, HL_TREE, alg->ending >= HL_XOF) ? alg->digest_nbytes == 32 || alg->digest_nbytes == 64
-            : hli_state_nbytes(alg) >= 32 ? hli_is_even(alg->digest_nbytes)
-                                          : alg->digest_nbytes == hli_state_nbytes(alg));
-}
-
-/* Whole messages of a pass, for such a function. nblocks includes the padding, whose schedule may be given. */
-HLI_INLINE struct hli_whole hli_describe(const struct hli_pass *pass, size_t nblocks, int is_one_length,
-                                         const void *schedule)
-{
-    const hl_alg_info *alg = pass->alg;
-
-    return (struct hli_whole){pass->begin, (uint32_t)pass->begin_nbytes, (uint32_t)nblocks - (schedule != NULL),
-                              schedule, alg->digest_nbytes, is_one_length, hli_block_nbytes(alg), alg->suffix};
-}
-
-/* How one call is carried out. The choice of kernels is read once, so that hl_restrict does not change it half-way. */
-struct hli_plan {
-    uint32_t choice;
-    int is_secret;           /* messages or first states are secret: they do not stay on the stack or in registers */
-    const hl_kernel *forced; /* use only this kernel, for its body; NULL: the best for what is left to do */
-    struct hli_pass first, second; /* the second hashes the digests of the first */
-    uint8_t *digests;
-    size_t digest_stride; /* bytes from one digest to the next */
-};
-
-/* many.c and streams.c: the lane driver. The callers have checked the arguments, and that the plan has kernels. */
-HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
-/* A node of 64 bytes for functions for whole messages: two blocks, or one and the schedule of the padding. */
-extern const struct hli_whole hli_nodes[2] HLI_HIDDEN;
-/* SHA-256 of nodes, one behind the other. Begins sooner than a call for rows. */
-HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
-/* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where
- * a node is that is still to be read. */
-HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t *digests)
-{
-    const uintptr_t from = (uintptr_t)nodes, into = (uintptr_t)digests;
-
-    return HLI_ALG(sha256) && count - 1 < 64 && from != 0 && into != 0 &&
-           (into <= from + 32 || into >= from + 64 * count);
-}
-HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
-/* Message `at` of the plan is that of ctxs[at]. Wipes the contexts. */
-HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);
 
 #endif

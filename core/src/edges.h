@@ -9,7 +9,7 @@
 #ifndef HLI_EDGES_H
 #define HLI_EDGES_H
 
-#include "core.h"
+#include "algorithms.h"
 
 /* How a function returns a vector depends on whether a 32-bit CPU has SSE. All functions here are inline. */
 #if !defined(__clang__)

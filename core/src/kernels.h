@@ -7,6 +7,7 @@
  * linked with the static library sees all of its global names.
  */
 #include "core.h"
+#include "parts.h"
 
 /* gcc's own order of the instructions is worse than the source's. Reassociation adds the operands that are ready last
  * first, which lengthens the chain from round to round. The second scheduling pass moves loads of constants and blocks

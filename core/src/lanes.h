@@ -240,6 +240,27 @@ struct hli_ending {
     size_t at;
 };
 
+/* ---- Whole messages (many.c), and in parts (streams.c) ----------------------------------------------------------- */
+
+/* The callers have checked the arguments, and that the plan has kernels. */
+HLI_HIDDEN void hli_hash(struct hli_plan *plan, const hl_messages *messages);
+/* A node of 64 bytes for functions for whole messages: two blocks, or one and the schedule of the padding. */
+extern const struct hli_whole hli_nodes[2] HLI_HIDDEN;
+/* SHA-256 of nodes, one behind the other. Begins sooner than a call for rows. */
+HLI_HIDDEN void hli_hash_nodes(const hl_alg_info *alg, const uint8_t *nodes, size_t count, uint8_t *digests);
+/* Whether hli_hash_nodes may and should do it: fewer than gain from functions for many, and no digest is written where
+ * a node is that is still to be read. */
+HLI_INLINE int hli_are_few_nodes(const void *nodes, size_t count, const uint8_t *digests)
+{
+    const uintptr_t from = (uintptr_t)nodes, into = (uintptr_t)digests;
+
+    return HLI_ALG(sha256) && count - 1 < 64 && from != 0 && into != 0 &&
+           (into <= from + 32 || into >= from + 64 * count);
+}
+HLI_HIDDEN void hli_update(const struct hli_plan *plan, hl_ctx *const ctxs[], const hl_slice *chunks, size_t count);
+/* Message `at` of the plan is that of ctxs[at]. Wipes the contexts. */
+HLI_HIDDEN void hli_final(const struct hli_plan *plan, hl_ctx *const ctxs[], size_t count);
+
 /* ---- Search (search.c) ------------------------------------------------------------------------------------------- */
 
 /* hl_search for messages that continue `begin`, whole blocks of the job's algorithm; NULL: nothing comes before. */

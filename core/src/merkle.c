@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "core.h"
+#include "algorithms.h"
 
 enum { NODE = HL_SHA256_DIGEST_NBYTES };
 

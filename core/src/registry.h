@@ -5,6 +5,7 @@
 #ifndef HLI_REGISTRY_H
 #define HLI_REGISTRY_H
 
+#include "algorithms.h"
 #include "cpu.h"
 
 /* A row of registry.def; its head describes the figures. */
@@ -38,8 +39,43 @@ extern const uint8_t hli_first_row[HLI_NBODIES + 1] HLI_HIDDEN;
 
 /* The choice word: the allowed instruction sets, the machine's, the column of costs, and a bit: all these are known. */
 #define CHOICE_AVAILABLE 11
+#define CHOICE_TUNE      28 /* the column's place: 3 bits */
 #define CHOICE_KNOWN     (UINT32_C(1) << 31)
 #define ISA_MASK         ((UINT32_C(1) << CHOICE_AVAILABLE) - 1)
+
+/* The choice word at this moment. */
+HLI_HIDDEN uint32_t hli_choice(void);
+/* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
+ * call besides its blocks, in the unit of the table: 0 for long messages. */
+HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
+/* The same for HL_SHA1DC. */
+HLI_HIDDEN const hl_kernel *hli_choose_searched(uint32_t choice, size_t nmessages, uint32_t call_cost);
+/* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
+ * takes less time. call_cost: of those kernels. */
+HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);
+/* The most blocks, padding included, of a message for a function for whole messages: under a choice, or of a kernel. */
+HLI_HIDDEN unsigned hli_whole_nblocks(hl_isas isas, const hl_alg_info *alg);
+enum { HLI_WHOLE_NBLOCKS = 6 }; /* of any */
+/* The kernel's function for whole messages; NULL if it has none. */
+HLI_HIDDEN hli_whole_fn *hli_whole_of(const hl_kernel *kernel);
+/* A kernel that has a function for blocks in its own layout, and that function; NULL if there is none. */
+HLI_HIDDEN const hl_kernel *hli_choose_words(uint32_t choice, hl_body body, hli_words_fn **words);
+/* The kernel's function for chains; NULL if it has none. */
+HLI_HIDDEN hli_chain_fn *hli_chain_of(const hl_kernel *kernel);
+extern const struct hli_detector hli_detectors[] HLI_HIDDEN;
+/* The detector of the kernel's instruction set and lanes, or else the best for that number of blocks. */
+HLI_HIDDEN const struct hli_detector *hli_choose_detector(uint32_t choice, const hl_kernel *kernel, size_t nblocks);
+/* Whether the detector's blocks() stands for the kernel's. */
+HLI_INLINE int hli_searches(const hl_kernel *kernel, const struct hli_detector *detector)
+{
+    return detector->isas == kernel->isas && detector->nlanes == kernel->nlanes;
+}
+/* Writes zeros into this machine's vector registers, as far as callees may change them. */
+HLI_HIDDEN void hli_clear_vectors(void);
+/* The functions that begin and end messages under that choice. */
+HLI_HIDDEN struct hli_edges hli_choose_edges(uint32_t choice);
+/* schedule = the schedule that a kernel's scheduled() takes for this block. */
+HLI_HIDDEN void hli_schedule(hl_body body, const uint8_t block[], void *schedule);
 
 HLI_INLINE unsigned hli_tune_of(uint32_t word)
 {
@@ -100,12 +136,6 @@ HLI_INLINE int hli_makes_pairs(const hl_kernel *kernel)
     (void)kernel;
     return 0;
 #endif
-}
-
-/* The most blocks of a message of that pass for a function for whole messages; 0: none can do it. */
-HLI_INLINE size_t hli_whole_most(hl_isas isas, const struct hli_pass *pass)
-{
-    return hli_may_be_whole(pass) ? hli_whole_nblocks(isas, pass->alg) : 0;
 }
 
 /* Whether the kernel's function for whole messages takes chunks of BLAKE3 with their numbers (hli_whole). */

@@ -11,7 +11,6 @@
  * again: no lane is read or written alone. Kernels with a function for whole messages (hli_whole_fn) go from copies to
  * digests, and from these to the second ones.
  */
-#include "check.h"
 #include "lanes.h"
 
 /* gcc's -O2 does not vectorise the loops over lanes. */

@@ -13,7 +13,7 @@
  * which waits for others, to be tried in lanes. No message of chance gets further; so if a try says that a block is
  * that of an attack, the blocks that were searched with it are taken again, each with its own tries.
  */
-#include "plan.h"
+#include "registry.h"
 
 #if HLI_SHA1DC
 
@@ -25,21 +25,21 @@ enum {
 
 static const uint32_t differences[2][29] = {
 #define DIFFERENCES(type, ...) {__VA_ARGS__},
-#include "alg/sha1dc.def"
+#include "sha1dc.def"
 };
 
 static const struct {
     uint8_t type, k, b;
 } vectors[32] = {
 #define VECTOR(type, k, b) {type, k, b},
-#include "alg/sha1dc.def"
+#include "sha1dc.def"
 };
 
 /* Returns the lanes in which one of the first n tries found an attack. */
 static uint32_t find_attacks(const struct hli_detector *detector, struct hli_tries *tries, const uint8_t lanes[],
                              unsigned n)
 {
-    uint32_t differ[HLI_LANES] __attribute__((aligned(64))), found = 0;
+    uint32_t differ[HL_LANES_MAX] __attribute__((aligned(64))), found = 0;
 
     for (unsigned i = n; i < detector->nlanes; i++) {
         tries->blocks[i] = tries->blocks[0];
@@ -59,17 +59,17 @@ static uint32_t advance_group(const hl_kernel *kernel, const struct hli_detector
     const unsigned nlanes = kernel->nlanes, ntries = detector->nlanes, nbytes = 5 * nlanes * sizeof states[0];
     const unsigned nsearched = n * nlanes, row = 6 * nlanes, stride = is_fused ? row : nlanes;
     union {
-        uint32_t history[6 * (SEARCHED + HLI_LANES)] __attribute__((aligned(64)));
+        uint32_t history[6 * (SEARCHED + HL_LANES_MAX)] __attribute__((aligned(64)));
         struct {
-            uint32_t before[6 * HLI_LANES], possible[SEARCHED + HLI_LANES];
-            const uint8_t *blocks[SEARCHED + HLI_LANES];
+            uint32_t before[6 * HL_LANES_MAX], possible[SEARCHED + HL_LANES_MAX];
+            const uint8_t *blocks[SEARCHED + HL_LANES_MAX];
         } apart;
     } room;
     const uint32_t *const possible = is_fused ? room.history + row + 5 * nlanes : room.apart.possible;
     const uint8_t **const blocks = room.apart.blocks;
     uint32_t *before = room.history, *after = states, found = 0;
     uint16_t list[SEARCHED + 1]; /* the blocks that leave vectors, and their lanes */
-    uint8_t lanes[HLI_LANES];    /* of the tries */
+    uint8_t lanes[HL_LANES_MAX];    /* of the tries */
     struct hli_tries tries;
     unsigned count = 0, nhashed = 0, at = 0;
 
@@ -130,8 +130,8 @@ void hli_sha1dc_advance(const hl_kernel *kernel, uint32_t *states, const uint8_t
 {
     const unsigned nlanes = kernel->nlanes, nbytes = 5 * nlanes * sizeof states[0];
     const struct hli_detector *const detector = hli_choose_detector(hli_choice(), kernel, nlanes * nblocks);
-    uint32_t saved[6 * HLI_LANES] __attribute__((aligned(64)));
-    const uint8_t *from[HLI_LANES];
+    uint32_t saved[6 * HL_LANES_MAX] __attribute__((aligned(64)));
+    const uint8_t *from[HL_LANES_MAX];
 
     for (size_t at = 0, n, alone = 0; at < nblocks; at += n) {
         const size_t most = at < alone ? 1 : SEARCHED / nlanes;

@@ -17,7 +17,6 @@
  *                 node's parent is its number halved.
  */
 #include "chain.h"
-#include "check.h"
 #include "lanes.h"
 
 enum {

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
-#include "check.h"
 #include "lanes.h"
 
 static void update_one(const struct hli_plan *plan, hl_ctx *ctx, const hl_slice *chunk)

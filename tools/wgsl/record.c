@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "core.h"
+#include "parts.h"
 
 #include "vocabulary.h"
 

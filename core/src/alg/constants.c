@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../core.h"
+#include "../parts.h"
 
 /* FIPS 180-4 section 5.3.1 */
 const uint32_t hli_sha1_iv[8] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};

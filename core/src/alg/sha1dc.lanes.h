@@ -37,7 +37,7 @@ LV_FN void LV_NAME(sha1dc_gather)(lv32 plane[31], lv32 word, unsigned t, const u
 #define BITS(i, first, last) \
     if (t >= (first) && t <= (last)) \
         plane[i] = PICKED(plane[i], word, CONSTANT(bits[AT(i, t)]));
-#include "sha1dc.def"
+#include "../sha1dc.def"
 }
 
 /* Which vectors the block with that message schedule leaves possible. */
@@ -45,14 +45,14 @@ LV_FN void LV_NAME(sha1dc_find)(const lv32 w[], uint32_t *possible)
 {
     enum {
 #define KIND(kind, bit) kind = bit,
-#include "sha1dc.def"
+#include "../sha1dc.def"
     };
     /* By how much the plane of i is rotated for a condition: bit i of word k + t then is the bit of the kind's k. */
 #define TURN(kind, i, t) (((kind) - AT(i, t)) & 31)
     __extension__ static const uint32_t all_masks[][COPIES] __attribute__((aligned(4 * COPIES))) = {
 #define CONDITION(kind, t, i, u, j, differ, vectors) \
     EACH(UINT32_C(vectors) >> TURN(kind, i, t) | (uint32_t)(UINT64_C(vectors) << (32 - TURN(kind, i, t)))),
-#include "sha1dc.def"
+#include "../sha1dc.def"
     };
 #define BITS4(i) EACH(UINT32_C(1) << (i)), EACH(UINT32_C(2) << (i)), EACH(UINT32_C(4) << (i)), EACH(UINT32_C(8) << (i))
     __extension__ static const uint32_t all_bits[32][COPIES] __attribute__((aligned(4 * COPIES))) = {
@@ -75,7 +75,7 @@ LV_FN void LV_NAME(sha1dc_find)(const lv32 w[], uint32_t *possible)
 #define CONDITION(kind, t, i, u, j, differ, vectors) \
     kept = KEPT(plane[i], OTHER(i, t, j, u), CONSTANT(*mask), differ); \
     mask++;
-#include "sha1dc.def"
+#include "../sha1dc.def"
     lv32_store(possible, kept);
 }
 

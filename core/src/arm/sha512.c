@@ -13,7 +13,7 @@
 #  if !defined(__clang__)
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
-#  include "../interleave.h"
+#  include "../lanes/interleave.h"
 #  include "../lanes/neon_intrinsics.h"
 
 /* FEAT_SHA512 and FEAT_SHA3 come together (Arm Architecture Reference Manual, FEAT_SHA512), and compilers have one name

@@ -7,7 +7,7 @@
  */
 #include "../kernels.h"
 #if HLI_ARM64 && HLI_ISA(sha)
-#  include "../interleave.h"
+#  include "../lanes/interleave.h"
 #  include "../lanes/neon_intrinsics.h"
 
 #  define SHA_FN TARGET_SHA2 HLI_INLINE

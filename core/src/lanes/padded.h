@@ -7,7 +7,7 @@
 
 #include <immintrin.h>
 
-#include "../core.h"
+#include "../edges.h"
 
 #define PADDED_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx2,bmi2")))
 #define PADDED_FN     PADDED_TARGET HLI_INLINE

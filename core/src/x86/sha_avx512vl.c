@@ -8,7 +8,7 @@
 #include "../kernels.h"
 #if HLI_X86_64 && HLI_ISA(sha_avx512vl) && HLI_ALG(sha256)
 #  include <immintrin.h>
-#  include "../interleave.h"
+#  include "../lanes/interleave.h"
 #  include "../lanes/padded.h"
 
 #  define SHA_TARGET       __attribute__((target("sha,avx512f,avx512vl,avx512bw,avx2,bmi2")))

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// sha1dc is SHA1DC in pure Go: core/src/sha1dc.c and core/src/alg/sha1dc.def of this repository say what it does.
+// sha1dc is SHA1DC in pure Go: core/src/sha1dc.c and core/src/sha1dc.def of this repository say what it does.
 type sha1dc struct {
 	state [5]uint32
 	found bool

@@ -160,7 +160,7 @@ BLIND_EDGE_MUTANTS = [
     ("lanes.c", "lanes.c", "e->nbytes - e->nrest, 1", "(uint32_t)(e->nbytes - e->nrest), 1"),
     ("lanes.c", "lanes.c", "msg[l] += nblocks *", "msg[l] += (uint32_t)nblocks *"),
     ("lanes.c", "lanes.c", "left[l] -= nblocks;", "left[l] = (uint32_t)(left[l] - nblocks);"),
-    ("many.c", "core.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
+    ("many.c", "algorithms.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
     ("many.c", "many.c", "columns.nbytes[i] = message.nbytes;\n        columns.to[i]",
      "columns.nbytes[i] = all->nbytes;\n        columns.to[i]"),
     ("blake3.c", "blake3.c", "set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);", ""),

@@ -10,9 +10,6 @@
 #include "../core/src/plan.c"
 #include "../core/src/registry.c"
 
-#include "../core/src/hmac.h"
-#include "../core/src/lanes.h"
-
 /* Sets without which the module does not use the core (LEFT_OUT in text.py), and that are no choice therefore. */
 #if HLI_X86
 enum { ALWAYS = 1 << ISA_scalar | 1 << ISA_avx2, NO_CHOICE = 1 << ISA_scalar };
