@@ -9,7 +9,7 @@
 
 TEXT ·hli_alg_find(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB43:
+LFB37:
 	SUBW $1, R0, R1
 	MOVWU R0, R2
 	CMPW $20, R1
@@ -26,11 +26,11 @@ L11:
 	MOVD $hli_algs<>+1176(SB), R0
 	CSEL EQ, R0, ZR, R0
 	RET
-LFE43:
+LFE37:
 
 TEXT ·hl_alg_find(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB44:
+LFB38:
 	MOVD ZR, R1
 	CMPW $63, R0
 	BEQ L12
@@ -46,7 +46,7 @@ LFB44:
 L12:
 	MOVD R1, R0
 	RET
-LFE44:
+LFE38:
 
 DATA hli_algs<>+0(SB)/8, $LC0<>+0(SB)
 DATA hli_algs<>+8(SB)/8, $0x1

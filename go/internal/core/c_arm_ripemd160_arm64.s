@@ -9,7 +9,7 @@
 
 TEXT ·hli_ripemd160_blocks_neon_x2(SB), NOSPLIT, $0-0
 	PCALIGN $64
-LFB4409:
+LFB4381:
 	SUB $656, R26, R26
 	CBZ R2, L1
 	MOVD $·hli_ripemd160_k+0(SB), R3
@@ -3704,4 +3704,4 @@ L3:
 L1:
 	ADD $656, R26, R26
 	RET
-LFE4409:
+LFE4381:

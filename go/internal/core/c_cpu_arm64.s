@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT ·hli_detect(SB), NOSPLIT, $0-0
-LFB41:
+LFB13:
 	MOVD.W R30, -16(R26)
 	CALL ·hli_go_hwcap(SB)
 	TST $32, R0
@@ -29,4 +29,4 @@ L5:
 	MOVD.P 16(R26), R30
 	ORR R2<<32, R1, R0
 	RET
-LFE41:
+LFE13:

@@ -9,7 +9,7 @@
 
 TEXT ·hli_pad_scalar(SB), NOSPLIT, $8-0
 	NO_LOCAL_POINTERS
-LFB61:
+LFB55:
 	MOVD.W R30, -16(R26)
 	MOVWU R5, R13
 	MOVD ZR, R12
@@ -300,10 +300,10 @@ L26:
 	ORR R8, R7, R7
 	FMOVD R7, F1
 	JMP L25
-LFE61:
+LFE55:
 
 TEXT ·hli_digests_scalar(SB), NOSPLIT, $0-0
-LFB62:
+LFB56:
 	MOVD.W R30, -16(R26)
 	MOVD R1, R10
 	CMPW $1, R2
@@ -753,7 +753,7 @@ L182:
 	FLDPQ (R1), (F0, F1)
 	FSTPQ (F0, F1), (R5)
 	JMP L70
-LFE62:
+LFE56:
 
 DATA ·hli_first_bytes+0(SB)/8, $0xffffffffffffffff
 DATA ·hli_first_bytes+8(SB)/8, $0xffffffffffffffff

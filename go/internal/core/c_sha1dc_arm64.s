@@ -8,7 +8,7 @@
 #include "textflag.h"
 
 TEXT find_attacks_isra_0<>(SB), NOSPLIT, $0-0
-LFB62:
+LFB47:
 	MOVD.W R30, -160(R26)
 	MOVWU R1, R5
 	MOVD R0, R6
@@ -61,10 +61,10 @@ L6:
 	MOVWU ZR, R0
 	MOVD.P 160(R26), R30
 	RET
-LFE62:
+LFE47:
 
 TEXT advance_group<>(SB), NOSPLIT, $0-0
-LFB60:
+LFB45:
 	MOVD R0, R5
 	MOVZ $6688, R12
 	SUB R12, R26, R26
@@ -505,10 +505,10 @@ L31:
 	BLS L26
 	MOVWU ZR, R5
 	JMP L41
-LFE60:
+LFE45:
 
 TEXT ·hli_sha1dc_advance(SB), NOSPLIT, $0-0
-LFB61:
+LFB46:
 	MOVD R0, R4
 	SUB $688, R26, R26
 	ADD $319, R26, R0
@@ -678,7 +678,7 @@ L85:
 	BNE L87
 	MOVD R6, R8
 	JMP L107
-LFE61:
+LFE46:
 
 DATA differences<>+16(SB)/8, $0xe800000004000010
 DATA differences<>+24(SB)/8, $0x180000000800000c
