@@ -66,9 +66,9 @@ cross | more all | | test/cross.sh {level}
 lists | check test all | | test/lists.py
     *
 rounds | check test all | | tools/blake_rounds.py --check
-    core/src/lanes/* tools/blake_rounds.py
+    core/src/words/* tools/blake_rounds.py
 loops | check more all | | test/loops.py {every}
-    core/src/x86/* core/src/lanes/* core/src/alg/* test/loops.py
+    core/src/x86/* core/src/words/* core/src/alg/* test/loops.py
 proof | more all | | test/proof/prove.py {proved}
     {core} tools/algorithms.py test/proof/* web/npm/build.py web/npm/module.c
 certificates | all | | rustfmt --edition 2024 --check test/proof/audit/checker.rs || exit 1; \
@@ -90,7 +90,7 @@ go | check test | | test/go.sh check
     go/* test/go* {core}
 go | more all | | test/go.sh {level}
 shaders | check more all | | tools/wgsl/write.py --check
-    core/src/alg/* core/src/algorithms.def core/src/lanes/* tools/algorithms.py tools/wgsl/*
+    core/src/alg/* core/src/algorithms.def core/src/words/* tools/algorithms.py tools/wgsl/*
 # wgpu takes minutes to build.
 gpu | all | | test/gpu.sh
     rust/hashloom-gpu/* tools/wgsl/* bench/gpu/* test/cuda.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""blake_rounds.py: writes the rounds of BLAKE2s and BLAKE3 as assembly, core/src/lanes/blake_rounds.inc.h.
+"""blake_rounds.py: writes the rounds of BLAKE2s and BLAKE3 as assembly, core/src/words/blake_rounds.inc.h.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 
@@ -17,7 +17,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-OUT = Path(__file__).resolve().parent.parent / "core/src/lanes/blake_rounds.inc.h"
+OUT = Path(__file__).resolve().parent.parent / "core/src/words/blake_rounds.inc.h"
 
 # RFC 7693 section 2.7; BLAKE3 (2020) table 2
 SIGMA = [[int(word, 16) for word in line] for line in (

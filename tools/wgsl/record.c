@@ -8,7 +8,7 @@
 
 #include "vocabulary.h"
 
-#include "lanes/kernels.inc.h"
+#include "alg/kernels.inc.h"
 #include <string.h>
 
 int main(int argc, char **argv)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A body that runs once over this vocabulary has written itself down. The names are those that the head of
- * lanes/kernels.inc.h lists. A line is "NUMBER OPERATION OPERANDS". The state is remembered: a word that was stored is
+ * alg/kernels.inc.h lists. A line is "NUMBER OPERATION OPERANDS". The state is remembered: a word that was stored is
  * loaded as the operation whose result it is.
  */
 #include <inttypes.h>

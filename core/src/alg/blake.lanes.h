@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with BLAKE 22 (BLAKE2s), 23 (BLAKE2b) and 3, and a vocabulary in scope. The functions
+ * Included by alg/kernels.inc.h with BLAKE 22 (BLAKE2s), 23 (BLAKE2b) and 3, and a vocabulary in scope. The functions
  * differ in the word, the rotations, the rounds, and in what goes in beside the block: words behind the eight of the
  * chaining value. They are little-endian.
  *
@@ -110,7 +110,7 @@ LV_FN void LV_PASTE(NAMED, count)(WORD *s, lv x[4])
 #endif
 
 #if defined(LV_BLAKE_ROUNDS) && BLAKE != 23
-#  include "../lanes/blake_rounds.inc.h"
+#  include "../words/blake_rounds.inc.h"
 #endif
 #define CHAIN_IN {GET(0), GET(1), GET(2), GET(3), GET(4), GET(5), GET(6), GET(7)}
 #if BLAKE == 3
@@ -225,9 +225,9 @@ LV_KERNEL void LV_NAME(blake3_blocks)(HLI_BLOCKS_ARGS)
     blake3_run(state, msg, nblocks, 0, NULL);
 }
 #else
-#  include "../lanes/blocks.inc.h"
+#  include "blocks.inc.h"
 #endif
-#include "../lanes/whole.inc.h"
+#include "whole.inc.h"
 
 #undef lv
 #undef LV

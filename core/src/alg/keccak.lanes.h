@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary in scope.
+ * Included by alg/kernels.inc.h with a vocabulary in scope.
  *
  * The state is 25 words, A[x, y] at x + 5 y. A block is xored to the first block_nbytes / 8 of them, then 24 rounds
  * permute all. A round writes each word of its result where a word of the same column has been read, so that one copy

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope, and if MD5_PAIR is 1 once more with words of two
- * registers (lanes/pair.inc.h). The 64 steps are one chain of six operations each, and each waits for the step before:
+ * Included by alg/kernels.inc.h with a vocabulary (lv32_*) in scope, and if MD5_PAIR is 1 once more with words of two
+ * registers (alg/pair.inc.h). The 64 steps are one chain of six operations each, and each waits for the step before:
  * twice the messages take hardly more time. The message's words are used unchanged, apart from the addition of a
  * constant. Words are little-endian.
  */
@@ -121,7 +121,7 @@ void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
     ADD_TO_STATE();
 }
 
-#include "../lanes/blocks.inc.h"
+#include "blocks.inc.h"
 
 /* The schedule: word t is for step t. */
 LV_KERNEL void NAME(scheduled)(void *state, const void *given)
@@ -137,7 +137,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
 }
 
 #if MD5_PAIR || !defined(LV_PAIRS) || HLI_SMALL /* whole messages take the kernel of most lanes */
-#  include "../lanes/whole.inc.h"
+#  include "whole.inc.h"
 #endif
 
 #if LANES == 1

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. Two lines of 80 steps run over the same 16 words
+ * Included by alg/kernels.inc.h with a vocabulary (lv32_*) in scope. Two lines of 80 steps run over the same 16 words
  * and are added at the end. Each line is a chain in which every step waits for the step before. The steps of both lines
  * therefore alternate: while one line waits, the other works, and both use the same words in registers. Words are
  * little-endian.
@@ -185,7 +185,7 @@ void ripemd160_block(LV_BLOCK_ARGS(lv32))
     ADD_TO_STATE();
 }
 
-#include "../lanes/blocks.inc.h"
+#include "blocks.inc.h"
 
 #if !defined(LV_RIPEMD160_STEP)
 /* The schedule: the 16 words with each of the ten constants added, left rounds first. The first constant is 0, so that
@@ -203,7 +203,7 @@ LV_KERNEL void LV_NAME(ripemd160_scheduled)(void *state, const void *given)
 #  endif
 }
 
-#  include "../lanes/whole.inc.h"
+#  include "whole.inc.h"
 
 #  if LV32_LANES == 1
 void LV_NAME(ripemd160_schedule)(const uint8_t block[], void *schedule)

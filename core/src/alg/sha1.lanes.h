@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. With 32 registers W[t] is computed three rounds
+ * Included by alg/kernels.inc.h with a vocabulary (lv32_*) in scope. With 32 registers W[t] is computed three rounds
  * before its own, so that schedule and rounds overlap and no round waits for its word. All 80 rounds are then written
  * out: the compiler knows every index, and W[t] takes the register of W[t - 16]. A block function leaves the whole
  * schedule in w, as the search for attacks needs it (sha1dc.lanes.h).
@@ -119,7 +119,7 @@ LV_BLOCK_FN void sha1_block(LV_BLOCK_ARGS(lv32))
 }
 #endif
 
-#include "../lanes/blocks.inc.h"
+#include "blocks.inc.h"
 
 LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
 {
@@ -142,7 +142,7 @@ LV_KERNEL void LV_NAME(sha1_scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-#include "../lanes/whole.inc.h"
+#include "whole.inc.h"
 
 #if LV32_LANES == 1
 void LV_NAME(sha1_schedule)(const uint8_t block[], void *schedule)

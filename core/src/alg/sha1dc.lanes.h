@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h. The conditions (sha1dc.def) look at the message schedule alone, not at the state:
+ * Included by alg/kernels.inc.h. The conditions (sha1dc.def) look at the message schedule alone, not at the state:
  * the blocks of all lanes may be those of one message. Those of many messages are searched as they are hashed. Vectors
  * that differ in k have the same conditions, k words on. A plane gathers one bit of all words, word after word; one
  * operation on planes then is a condition of all vectors of a kind.

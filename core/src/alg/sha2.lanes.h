@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included twice by lanes/kernels.inc.h, with SHA2_WORD 32 and 64 and a vocabulary (lv32_*, lv64_*) in scope. Both
+ * Included twice by alg/kernels.inc.h, with SHA2_WORD 32 and 64 and a vocabulary (lv32_*, lv64_*) in scope. Both
  * functions differ in the word, the rotations and the number of rounds. Eight rounds are written out, after which the
  * eight variables have their own names again. No round waits for its word of the message schedule:
  *
@@ -209,7 +209,7 @@ void LV_PASTE(NAMED, block)(LV_BLOCK_ARGS(lv))
 
 #  define ROOM NROUNDS
 #endif
-#include "../lanes/blocks.inc.h"
+#include "blocks.inc.h"
 
 #define GIVEN(t) LV(splat)(schedule[t])
 
@@ -224,7 +224,7 @@ LV_KERNEL void NAME(scheduled)(void *state, const void *given)
     ADD_TO_STATE();
 }
 
-#include "../lanes/whole.inc.h"
+#include "whole.inc.h"
 
 #if SHA2_WORD == 32 && LANES > 1 && HLI_ALG(slh)
 /* Rounds 4 to 63 of the block w behind the first four, which have left `fourth`, and the sum with the state `begin`. w

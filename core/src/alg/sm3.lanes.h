@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h with a vocabulary (lv32_*) in scope. After four rounds the eight variables have their
+ * Included by alg/kernels.inc.h with a vocabulary (lv32_*) in scope. After four rounds the eight variables have their
  * own names again. Round j takes W[j] and W'[j] = W[j] ^ W[j + 4]. Words are big-endian, and the new state is xored to
  * the old one.
  */
@@ -117,7 +117,7 @@ LV_BLOCK_FN void sm3_block(LV_BLOCK_ARGS(lv32))
 }
 #endif
 
-#include "../lanes/blocks.inc.h"
+#include "blocks.inc.h"
 
 /* The schedule: W[j] of the 64 rounds, then W'[j]. */
 #define GIVEN(t)  lv32_splat(schedule[t0 + (t)])
@@ -135,7 +135,7 @@ LV_KERNEL void LV_NAME(sm3_scheduled)(void *state, const void *given)
     XOR_TO_STATE();
 }
 
-#include "../lanes/whole.inc.h"
+#include "whole.inc.h"
 
 #if LV32_LANES == 1
 void LV_NAME(sm3_schedule)(const uint8_t block[], void *schedule)

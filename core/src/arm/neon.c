@@ -1,12 +1,12 @@
-/* neon.c: the lane kernels of lanes/neon.h.
+/* neon.c: the lane kernels of words/neon.lv.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_ARM64
-#  include "../lanes/neon.h"
+#  include "../words/neon.lv.h"
 #  if HLI_ISA(neon)
-#    include "../lanes/kernels.inc.h"
+#    include "../alg/kernels.inc.h"
 #  endif
 
 /* The lower halves of v8 to v15 are the caller's. */

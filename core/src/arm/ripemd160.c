@@ -15,9 +15,9 @@
 #  if !defined(__clang__)
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
-#  include "../lanes/neon_x2.h"
+#  include "../words/neon_x2.h"
 #  define LV_ONLY LV_RIPEMD160
-#  include "../lanes/kernels.inc.h"
+#  include "../alg/kernels.inc.h"
 
 void hli_ripemd160_blocks_neon_x2(HLI_BLOCKS_ARGS)
 {

@@ -13,8 +13,8 @@
 #  if !defined(__clang__)
 #    pragma GCC optimize("no-schedule-insns")
 #  endif
-#  include "../lanes/interleave.h"
-#  include "../lanes/neon_intrinsics.h"
+#  include "../words/interleave.h"
+#  include "../words/neon_intrinsics.h"
 
 /* FEAT_SHA512 and FEAT_SHA3 come together (Arm Architecture Reference Manual, FEAT_SHA512), and compilers have one name
  * for both. Only instructions of FEAT_SHA512 are used here. */

@@ -7,8 +7,8 @@
  */
 #include "../kernels.h"
 #if HLI_ARM64 && HLI_ISA(sha)
-#  include "../lanes/interleave.h"
-#  include "../lanes/neon_intrinsics.h"
+#  include "../words/interleave.h"
+#  include "../words/neon_intrinsics.h"
 
 #  define SHA_FN TARGET_SHA2 HLI_INLINE
 

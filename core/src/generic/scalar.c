@@ -1,4 +1,4 @@
-/* scalar.c: the lane kernels of lanes/scalar.h.
+/* scalar.c: the lane kernels of words/scalar.lv.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
@@ -7,5 +7,5 @@
 /* gcc would load and store the state as vectors, and move each word between these and general registers. */
 #  pragma GCC optimize("no-tree-slp-vectorize")
 #endif
-#include "../lanes/scalar.h"
-#include "../lanes/kernels.inc.h"
+#include "../words/scalar.lv.h"
+#include "../alg/kernels.inc.h"

@@ -1,9 +1,9 @@
-/* simd128.c: the lane kernels of lanes/simd128.h.
+/* simd128.c: the lane kernels of words/simd128.lv.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_WASM && HLI_ISA(simd128)
-#  include "../lanes/simd128.h"
-#  include "../lanes/kernels.inc.h"
+#  include "../words/simd128.lv.h"
+#  include "../alg/kernels.inc.h"
 #endif

@@ -9,7 +9,7 @@
  */
 #include "../kernels.h"
 #if HLI_WASM && HLI_ISA(simd128)
-#  include "../lanes/simd128.h"
+#  include "../words/simd128.lv.h"
 
 #  define LV_PASTE_(x, y) x##_##y
 #  define LV_PASTE(x, y)  LV_PASTE_(x, y)

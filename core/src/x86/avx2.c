@@ -1,12 +1,12 @@
-/* avx2.c: the lane kernels of lanes/avx2.h, and their digests; one message over AVX2, the schedules of two blocks at
+/* avx2.c: the lane kernels of words/avx2.lv.h, and their digests; one message over AVX2, the schedules of two blocks at
  * once, and BMI2; BLAKE3 of two and four messages.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_X86 && HLI_ISA(avx2)
-#  include "../lanes/avx2.h"
-#  include "../lanes/kernels.inc.h"
+#  include "../words/avx2.lv.h"
+#  include "../alg/kernels.inc.h"
 #  include "digests.inc.h"
 
 #  define SV_RORX  1

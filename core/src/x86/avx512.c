@@ -1,12 +1,12 @@
-/* avx512.c: the lane kernels of lanes/avx512.h, and their edges: padding by masked loads, digests by masked stores.
+/* avx512.c: the lane kernels of words/avx512.lv.h, and their edges: padding by masked loads, digests by masked stores.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_X86
-#  include "../lanes/avx512.h"
+#  include "../words/avx512.lv.h"
 #  if HLI_ISA(avx512)
-#    include "../lanes/kernels.inc.h"
+#    include "../alg/kernels.inc.h"
 
 /* Pads one message: writes its last `nchunks` (a literal) times 64 bytes. The rest comes by a load that touches nothing
  * behind it; the one bit and the length are set in the register; one store. (Several partial stores would hold up the

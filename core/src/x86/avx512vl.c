@@ -1,13 +1,13 @@
-/* avx512vl.c: the lane kernels of lanes/avx512vl.h; SHA-512 of one message: like AVX2, with vector rotations and vector
- * functions of three words; and padding by masked loads of 32 bytes: a vector of 512 bits slows the clock of some CPUs
+/* avx512vl.c: the lane kernels of words/avx512vl.lv.h; SHA-512 of one message: like AVX2, with vector rotations and
+ * vector functions of three words; and padding by masked loads of 32 bytes: a vector of 512 bits slows the clock of some CPUs
  * down, whatever kernel comes next.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_X86 && HLI_ISA(avx512vl)
-#  include "../lanes/avx512vl.h"
-#  include "../lanes/kernels.inc.h"
+#  include "../words/avx512vl.lv.h"
+#  include "../alg/kernels.inc.h"
 #  if HLI_X86_64
 #    define SV_RORX  1
 #    define SV_VPROL 1

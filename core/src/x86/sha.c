@@ -6,7 +6,7 @@
 #if HLI_X86 && HLI_ISA(sha)
 #  include <immintrin.h>
 #  include "../edges.h"
-#  include "../lanes/interleave.h"
+#  include "../words/interleave.h"
 
 #  define SHA_TARGET       __attribute__((target("sha,ssse3,sse4.1")))
 #  define SHA_32_REGISTERS 0

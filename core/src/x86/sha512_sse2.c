@@ -8,7 +8,7 @@
  */
 #include "../kernels.h"
 #if HLI_X86 && !HLI_X86_64 && HLI_ISA(sse2) && HLI_ALG(sha512)
-#  include "../lanes/sse2.h"
+#  include "../words/sse2.lv.h"
 
 #  define PAIRS_TARGET LV_KERNEL
 #  define PAIRS_FN     LV_FN

@@ -13,7 +13,7 @@
 #include "../kernels.h"
 #if HLI_X86_64 && HLI_ISA(sha512) && HLI_ALG(sha512)
 #  include <immintrin.h>
-#  include "../lanes/interleave.h"
+#  include "../words/interleave.h"
 
 #  define SHA_TARGET __attribute__((target("avx2")))
 #  define SHA_FN     SHA_TARGET HLI_INLINE

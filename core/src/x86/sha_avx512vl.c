@@ -8,8 +8,8 @@
 #include "../kernels.h"
 #if HLI_X86_64 && HLI_ISA(sha_avx512vl) && HLI_ALG(sha256)
 #  include <immintrin.h>
-#  include "../lanes/interleave.h"
-#  include "../lanes/padded.h"
+#  include "../words/interleave.h"
+#  include "../words/padded.h"
 
 #  define SHA_TARGET       __attribute__((target("sha,avx512f,avx512vl,avx512bw,avx2,bmi2")))
 #  define SHA_32_REGISTERS 1

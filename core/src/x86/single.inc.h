@@ -10,7 +10,7 @@
  * A vector of 256 bits holds the same words of two blocks, 128 bits of each. No operation crosses the middle, so the
  * code is the same. The schedules of both blocks are made during the rounds of the first.
  *
- * Included after a vocabulary (lanes/<isa>.h) by x86/<isa>.c or x86/single_<isa>.c, which defines
+ * Included after a vocabulary (words/<isa>.h) by x86/<isa>.c or x86/single_<isa>.c, which defines
  *
  *   SV_RORX   1 if a rotation into another register is one instruction (BMI2)
  *   SV_VPROL  1 if a rotation in a vector is one instruction: SHA-512 alone

@@ -7,7 +7,7 @@
 #  define SV_RORX  0
 #  define SV_VPROL 0
 #  define SV_NO_SHA1
-#  include "../lanes/avx.h"
+#  include "../words/avx.lv.h"
 #  include "single.inc.h"
 
 #  if HLI_X86_64 && HLI_ALG(blake3)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included after a vocabulary (lanes/<isa>.h), with NAME the kernel's name and VECTORS. The four columns are the lanes
+ * Included after a vocabulary (words/<isa>.h), with NAME the kernel's name and VECTORS. The four columns are the lanes
  * (BLAKE3, 2020, section 5.3). For the diagonals the rows a, c and d turn, as b is the one that a round waits for. m[0]
  * to m[3] are the words that a round adds, in its order; between rounds they change places. 256 bits have a row of each
  * of two messages, and two vectors, VECTORS 2, those of four. Zen 3, gcc 12.2, beside plain C: 225 of 240 cycles for a

@@ -10,14 +10,14 @@
 #  define LV_ISA    avx2_x1
 #  define LV_KERNEL __attribute__((target("bmi,bmi2")))
 #  define LV_ONLY LV_KECCAK
-#  include "../lanes/scalar.h"
-#  include "../lanes/kernels.inc.h"
+#  include "../words/scalar.lv.h"
+#  include "../alg/kernels.inc.h"
 #endif
 
 #if HLI_X86_64 && HLI_ISA(avx512) && HLI_ALG(keccak) /* 16 vectors are in use */
 #  include <immintrin.h>
 
-#  include "../lanes/padded.h"
+#  include "../words/padded.h"
 
 /* A row y of the state, A[0, y] to A[4, y], is a vector. A round of FIPS 202 section 3.2 moves each word once across
  * vectors and once within one:

@@ -4,6 +4,6 @@
  */
 #include "../kernels.h"
 #if HLI_X86_64 && HLI_ISA(avx2) && HLI_ALG(ripemd160) /* two lines of five words do not fit 32-bit registers */
-#  include "../lanes/bmi.h"
-#  include "../lanes/kernels.inc.h"
+#  include "../words/bmi.h"
+#  include "../alg/kernels.inc.h"
 #endif

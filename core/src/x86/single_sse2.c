@@ -6,6 +6,6 @@
 #if HLI_X86 && HLI_ISA(sse2)
 #  define SV_RORX  0
 #  define SV_VPROL 0
-#  include "../lanes/sse2.h"
+#  include "../words/sse2.lv.h"
 #  include "single.inc.h"
 #endif

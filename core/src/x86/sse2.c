@@ -1,12 +1,12 @@
-/* sse2.c: the lane kernels of lanes/sse2.h.
+/* sse2.c: the lane kernels of words/sse2.lv.h.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include "../kernels.h"
 #if HLI_X86
-#  include "../lanes/sse2.h"
+#  include "../words/sse2.lv.h"
 #  if HLI_ISA(sse2)
-#    include "../lanes/kernels.inc.h"
+#    include "../alg/kernels.inc.h"
 #  endif
 
 LV_TARGET void hli_clear_sse2(void)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/scalar.h and lanes/gnu.h after they define lv32 and lv64.
+ * Included by words/scalar.lv.h and words/gnu.lv.h after they define lv32 and lv64.
  */
 #define OPERATORS(lv, word) \
     HLI_INLINE lv lv##_load(const word *p) { return *(const lv *)p; } \

@@ -1,4 +1,4 @@
-/* neon.inc.h: shared by lanes/neon.h and lanes/sha3.h: all operations that FEAT_SHA3 does not improve.
+/* neon.inc.h: shared by words/neon.lv.h and words/sha3.lv.h: all operations that FEAT_SHA3 does not improve.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* lanes/sse2.h: the vocabulary of SSE2.
+/* words/sse2.lv.h: the vocabulary of SSE2.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* lanes/gnu.h: the vocabulary over the vector types of gcc and clang: four lanes of 32 bits or two
+/* words/gnu.lv.h: the vocabulary over the vector types of gcc and clang: four lanes of 32 bits or two
  * of 64, on targets without a vocabulary of their own that have such vectors in their baseline (HLI_VECTORS).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0

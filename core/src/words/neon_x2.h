@@ -1,4 +1,4 @@
-/* lanes/neon_x2.h: eight lanes of 32 bits in two registers of NEON: the operations of RIPEMD-160.
+/* words/neon_x2.h: eight lanes of 32 bits in two registers of NEON: the operations of RIPEMD-160.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

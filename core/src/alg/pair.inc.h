@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/kernels.inc.h. For a body that is one chain of operations and leaves most of the CPU idle. Blocks
+ * Included by alg/kernels.inc.h. For a body that is one chain of operations and leaves most of the CPU idle. Blocks
  * are not staged.
  */
 typedef struct {

@@ -1,8 +1,8 @@
-/* lanes/avx512vl.h: the vocabulary of AVX-512 in 256-bit registers.
+/* words/avx512vl.lv.h: the vocabulary of AVX-512 in 256-bit registers.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Half the lanes of lanes/avx512.h, for half the messages: 256-bit operations issue three a cycle, 512-bit ones two.
+ * Half the lanes of words/avx512.lv.h, for half the messages: 256-bit operations issue three a cycle, 512-bit ones two.
  */
 #include <immintrin.h>
 

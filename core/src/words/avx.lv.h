@@ -1,4 +1,4 @@
-/* lanes/avx.h: the vocabulary of AVX: the operations of SSSE3 on the same registers. Instructions name their
+/* words/avx.lv.h: the vocabulary of AVX: the operations of SSSE3 on the same registers. Instructions name their
  * destination, which saves the copies. (Integers in 256-bit registers come with AVX2.)
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0

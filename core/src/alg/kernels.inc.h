@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A vocabulary (lanes/<isa>.h) defines these names, and a body (alg/<algorithm>.lanes.h) uses nothing else:
+ * A vocabulary (words/<isa>.lv.h) defines these names, and a body (alg/<algorithm>.lanes.h) uses nothing else:
  *
  *   LV_ISA                          the name of the instruction set, the end of the kernels' names
  *   LV_KERNEL, LV_FN                attributes of a kernel (the target) and of a function to inline into one
@@ -59,7 +59,7 @@
  *
  * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that
  * body, and gets only its kernels; one that defines LV_NO_SHA512 gets all others. If it also defines LV_RIPEMD160_STEP
- * (lanes/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * (words/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -144,53 +144,53 @@ struct given {
     (more ? LV_PASTE(lv, stage)(staging, msg, offset + (block_nbytes), part, big_endian) : (void)(staging))
 
 #if HLI_ALG(keccak) && (!LV_ONLY || LV_ONLY == LV_KECCAK)
-#  include "../alg/keccak.lanes.h"
+#  include "keccak.lanes.h"
 #endif
 #if HLI_ALG(sha1) && !LV_ONLY
-#  include "../alg/sha1.lanes.h"
+#  include "sha1.lanes.h"
 #  if HLI_SHA1DC
-#    include "../alg/sha1dc.lanes.h"
+#    include "sha1dc.lanes.h"
 #  endif
 #endif
 #define SHA2_WORD 32
 #if HLI_ALG(sha256) && !LV_ONLY
-#  include "../alg/sha2.lanes.h"
+#  include "sha2.lanes.h"
 #endif
 #undef SHA2_WORD
 #define SHA2_WORD 64
 #if HLI_ALG(sha512) && (!LV_ONLY || LV_ONLY == LV_SHA512) && !defined(LV_NO_SHA512)
-#  include "../alg/sha2.lanes.h"
+#  include "sha2.lanes.h"
 #endif
 #undef SHA2_WORD
 #if HLI_ALG(md5) && !LV_ONLY
 #  define MD5_PAIR 0
-#  include "../alg/md5.lanes.h"
+#  include "md5.lanes.h"
 #  undef MD5_PAIR
 #  ifdef LV_PAIRS
 #    include "pair.inc.h"
 #    define MD5_PAIR 1
-#    include "../alg/md5.lanes.h"
+#    include "md5.lanes.h"
 #    undef MD5_PAIR
 #  endif
 #endif
 #if HLI_ALG(blake2s) && !LV_ONLY
 #  define BLAKE 22
-#  include "../alg/blake.lanes.h"
+#  include "blake.lanes.h"
 #  undef BLAKE
 #endif
 #if HLI_ALG(blake2b) && !LV_ONLY
 #  define BLAKE 23
-#  include "../alg/blake.lanes.h"
+#  include "blake.lanes.h"
 #  undef BLAKE
 #endif
 #if HLI_ALG(blake3) && !LV_ONLY
 #  define BLAKE 3
-#  include "../alg/blake.lanes.h"
+#  include "blake.lanes.h"
 #  undef BLAKE
 #endif
 #if HLI_ALG(sm3) && !LV_ONLY
-#  include "../alg/sm3.lanes.h"
+#  include "sm3.lanes.h"
 #endif
 #if HLI_ALG(ripemd160) && (!LV_ONLY || LV_ONLY == LV_RIPEMD160)
-#  include "../alg/ripemd160.lanes.h"
+#  include "ripemd160.lanes.h"
 #endif

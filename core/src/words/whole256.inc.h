@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/<isa>.h after x86.inc.h, and after a function
+ * Included by words/<isa>.h after x86.inc.h, and after a function
  *
  *   ended16(data, nbytes, at, after)  16 bytes of a message from `at` on. Behind its end comes `after`, the one bit as
  *                                     0x80 or a sponge's suffix, then zeros. Nothing outside of the message is read.

@@ -1,4 +1,4 @@
-/* lanes/simd128.h: the vocabulary of WebAssembly's vectors: four lanes of 32 bits, two of 64.
+/* words/simd128.lv.h: the vocabulary of WebAssembly's vectors: four lanes of 32 bits, two of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* lanes/scalar.h: the vocabulary of plain C: a vector is one word, and a lane kernel becomes the portable kernel.
+/* words/scalar.lv.h: the vocabulary of plain C: a vector is one word, and a lane kernel becomes the portable kernel.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* lanes/bmi.h: a vocabulary for RIPEMD-160 of one message in general registers, with andn (BMI1) and rorx (BMI2).
+/* words/bmi.h: a vocabulary for RIPEMD-160 of one message in general registers, with andn (BMI1) and rorx (BMI2).
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* lanes/sha3.h: the vocabulary of NEON with FEAT_SHA3: four lanes of 32 bits, two of 64.
+/* words/sha3.lv.h: the vocabulary of NEON with FEAT_SHA3: four lanes of 32 bits, two of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *

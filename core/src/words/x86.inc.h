@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Included by lanes/<isa>.h after it defines LV_ISA, LV_TARGET and
+ * Included by words/<isa>.h after it defines LV_ISA, LV_TARGET and
  *
  *   X86_BITS       the width of a register
  *   X86_TERNARY    if there are vpternlogd and vprold (AVX-512): any boolean function of three words is one operation,

@@ -1,4 +1,4 @@
-/* lanes/avx2.h: the vocabulary of AVX2.
+/* words/avx2.lv.h: the vocabulary of AVX2.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* lanes/simd128_mixed.h: two lanes of lanes/simd128.h in a vector, and one more in a general register.
+/* words/simd128_mixed.lv.h: two lanes of words/simd128.lv.h in a vector, and one more in a general register.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -6,7 +6,7 @@
  * two lanes leave room. Two vectors a word would fill it, but V8 spills. The general registers are free.
  */
 #define lv64 vector
-#include "simd128.h"
+#include "simd128.lv.h"
 #undef lv64
 #undef LV_ISA
 #undef LV_KERNEL

@@ -1,4 +1,4 @@
-/* lanes/avx512.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits, eight of 64.
+/* words/avx512.lv.h: the vocabulary of AVX-512 (F and BW): sixteen lanes of 32 bits, eight of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */

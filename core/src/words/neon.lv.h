@@ -1,4 +1,4 @@
-/* lanes/neon.h: the vocabulary of NEON, which every aarch64 CPU has: four lanes of 32 bits, two of 64.
+/* words/neon.lv.h: the vocabulary of NEON, which every aarch64 CPU has: four lanes of 32 bits, two of 64.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
