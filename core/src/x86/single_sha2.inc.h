@@ -7,7 +7,7 @@
 #if SHA2_WORD == 32
 #  define WORD         uint32_t
 #  define NAME         sha256
-#  define SCHEDULE     sha256_schedule_part
+#  define SCHED_FN     sha256_schedule_part
 #  define NROUNDS      64
 #  define K            hli_sha256_k
 #  define LV(op)       lv32_##op
@@ -22,7 +22,7 @@
 #else
 #  define WORD         uint64_t
 #  define NAME         sha512
-#  define SCHEDULE     sha512_schedule_part
+#  define SCHED_FN     sha512_schedule_part
 #  define NROUNDS      80
 #  define K            hli_sha512_k
 #  define LV(op)       lv64_##op
@@ -42,7 +42,7 @@
  * rounds before in the ring w; `half` of round t0 + t follows directly. x is the sum so far; y, p and q are on their
  * way into it. */
 #if SHA2_WORD == 32
-LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk, unsigned t0, unsigned t, unsigned half)
+LV_FN void SCHED_FN(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk, unsigned t0, unsigned t, unsigned half)
 {
     const unsigned i = t / 4;
     const lv32 w0 = w[i], w4 = w[(i + 1) & 3], w8 = w[(i + 2) & 3], w12 = w[(i + 3) & 3];
@@ -74,7 +74,7 @@ LV_FN void SCHEDULE(lv32 w[4], lv32 *x, lv32 *y, lv32 *p, lv32 *q, uint32_t *wk,
     }
 }
 #else
-LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk, unsigned t0, unsigned t, unsigned half)
+LV_FN void SCHED_FN(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk, unsigned t0, unsigned t, unsigned half)
 {
     const unsigned i = t / 2;
     const lv64 w14 = w[(i + 7) & 7];
@@ -99,7 +99,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 #endif
 
 /* W[t] + K[t] */
-#define WK(t) now[(t) / NWORDS * NWORDS * SV_BLOCKS + (t) % NWORDS]
+#define WK_AT(t) now[(t) / NWORDS * NWORDS * SV_BLOCKS + (t) % NWORDS]
 
 #if SV_VPROL
 /* e to h are in general registers. a to d are in vectors, in the lowest word, where Sigma0 and Maj take 5 operations
@@ -119,12 +119,12 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
                   VLOGIC(0x96, r, q, p) VOP(add, maj, t1, maj) VOP(add, maj, p, d) \
                   : [d] "+&v"(d), [h] "+&r"(h), [ahead] "+&r"(ahead), [w] "=&r"(sw), [x] "=&r"(sx), [y] "=&r"(sy), \
                     [z] "=&r"(sz), [p] "=&v"(vp), [q] "=&v"(vq), [r] "=&v"(vr), [maj] "=&v"(maj), [t1] "=&v"(t1) \
-                  : [wk] "m"(WK((t) + 1)), [a] "v"(a), [b] "v"(b), [c] "v"(c), [e] "r"(e), [f] "r"(f), [g] "r"(g) \
+                  : [wk] "m"(WK_AT((t) + 1)), [a] "v"(a), [b] "v"(b), [c] "v"(c), [e] "r"(e), [f] "r"(f), [g] "r"(g) \
                   : "cc"); \
           PART(t, 1); \
       } while (0)
 
-#  define ROUNDS4(PART, t) \
+#  define ROUNDS_4(PART, t) \
       do { \
           ROUND(PART, (t), a, b, c, d, e, f, g, h); \
           ROUND(PART, (t) + 1, d, a, b, c, h, e, f, g); \
@@ -133,12 +133,12 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
       } while (0)
 #  define ROUNDS8(PART, t) \
       do { \
-          ROUNDS4(PART, (t)); \
-          ROUNDS4(PART, (t) + 4); \
+          ROUNDS_4(PART, (t)); \
+          ROUNDS_4(PART, (t) + 4); \
       } while (0)
 
 #  define HALF       __m128i
-#  define AHEAD()    (s[3] + WK(0)) /* s[3] is d */
+#  define AHEAD()    (s[3] + WK_AT(0)) /* s[3] is d */
 #  define LOAD(word) _mm_cvtsi64_si128((long long)(word))
 #  define ADD_TO_STATE(word, x) \
       do { \
@@ -191,7 +191,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
       do { \
           WORD sx; \
           PART(t, 0); \
-          ROUND_1(WK(t), p, q, a, b, c, d, e, f, g, h); \
+          ROUND_1(WK_AT(t), p, q, a, b, c, d, e, f, g, h); \
           PART(t, 1); \
           ROUND_2(p, q, a, b, c, d, e, f, g, h); \
       } while (0)
@@ -214,7 +214,7 @@ LV_FN void SCHEDULE(lv64 w[8], lv64 *x, lv64 *y, lv64 *p, lv64 *q, uint64_t *wk,
 #  define ADD_TO_STATE(word, x) SV_ADD_TO_STATE(word, x)
 #endif
 
-#define SCHEDULING(t, half) SCHEDULE(w, &x, &y, &p, &q, wk, t0, t, half)
+#define SCHEDULING(t, half) SCHED_FN(w, &x, &y, &p, &q, wk, t0, t, half)
 #define SCHEDULED(t, half)  (void)0
 
 SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
@@ -278,7 +278,7 @@ SV_KERNEL void SV_NAME(NAME)(HLI_BLOCKS_ARGS)
 /* The other macros are the same at each inclusion, and nothing after them has these names. */
 #undef WORD
 #undef NAME
-#undef SCHEDULE
+#undef SCHED_FN
 #undef NROUNDS
 #undef K
 #undef LV
