@@ -58,8 +58,8 @@
  *   LV_SHARED                       attributes of a function that is not inlined
  *
  * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that
- * body, and gets only its kernels; one that defines LV_NO_SHA512 gets all others. If it also defines LV_RIPEMD160_STEP
- * (words/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * body, and gets only its kernels; one that defines LV_NO_64 gets all but SHA-512 and BLAKE2b. If it also
+ * defines LV_RIPEMD160_STEP (words/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
@@ -158,7 +158,7 @@ struct given {
 #endif
 #undef SHA2_WORD
 #define SHA2_WORD 64
-#if HLI_ALG(sha512) && (!LV_ONLY || LV_ONLY == LV_SHA512) && !defined(LV_NO_SHA512)
+#if HLI_ALG(sha512) && (!LV_ONLY || LV_ONLY == LV_SHA512) && !defined(LV_NO_64)
 #  include "sha2.lanes.h"
 #endif
 #undef SHA2_WORD
@@ -178,7 +178,7 @@ struct given {
 #  include "blake.lanes.h"
 #  undef BLAKE
 #endif
-#if HLI_ALG(blake2b) && !LV_ONLY
+#if HLI_ALG(blake2b) && !LV_ONLY && !defined(LV_NO_64)
 #  define BLAKE 23
 #  include "blake.lanes.h"
 #  undef BLAKE

@@ -6,7 +6,7 @@
 
 #define LV_ISA    sse2
 #if HLI_X86_64
-#  define LV_NO_SHA512
+#  define LV_NO_64
 #endif
 #define LV_TARGET __attribute__((target("sse2")))
 #define LV_PAIRS

@@ -370,7 +370,7 @@ def changed(lines, chance):
 def unrefused(image, kernels, checker, folder, n):
     """Changes of a certificate, or of more, with which it is verified."""
     path, missed = folder / "changed", []
-    why = certificate(image, kernels["sha1_blocks_sha_plain_x1"], path)
+    why = certificate(image, kernels["sha1_blocks_sha_x1"], path)
     lines, chance = path.read_text().splitlines(), random.Random(prove.SEED)
     for _ in range(n):
         different, what = changed(lines, chance)
