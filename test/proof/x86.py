@@ -429,8 +429,7 @@ def repeated(m, which, nbytes, address_nbits):
     for _ in range(n):
         value = m.r["rax"] if which == "stos" else m.load(m.r["rsi"], nbytes)
         m.store(m.r["rdi"], nbytes, cut(value, 8 * nbytes))
-        m.r["rdi"] += nbytes
-        m.r["rsi"] += nbytes if which == "movs" else 0
+        m.r |= {x: m.r[x] + nbytes for x in (("rdi", "rsi") if which == "movs" else ("rdi",))}
     m.r["rcx"] = 0
 
 
@@ -555,7 +554,8 @@ GENERAL = {
                             flags_of(m, None, 0))[2],
     "push": push, "pop": pop, "cmpxchg": compare_exchange,
     "cdqe": lambda m: m.r.update(rax=signed(cut(m.r["rax"], 32), 32) & FULL[64]),
-    "leave": lambda m: (m.r.update(rsp=m.move_stack(m.r["rbp"])), pop(m, Register("rbp")))[1],
+    "leave": lambda m: (m.r.update(rsp=m.move_stack(m.r["rbp"])),
+                        pop(m, Register("rbp" if m.image.word_nbytes == 8 else "ebp")))[1],
     "jmp": jump_to,
     "ret": leave,
     "vzeroupper": lambda m: zero(m, 4), "vzeroall": lambda m: zero(m, 0),
