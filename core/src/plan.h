@@ -125,20 +125,20 @@ struct hli_kernels {
 HLI_INLINE struct hli_kernels hli_plan_pass(const struct hli_plan *plan, const struct hli_pass *pass, size_t count,
                                             const hl_kernel *wide)
 {
-    /* The driver's own time for a step counts beside the kernel's: for four lanes as for sixteen. On AMD the SHA
-     * instructions are the best for long messages; sixteen lanes take 0.82 of their time for 20 and 64 bytes, 0.92 for
-     * 128. It pays for more than a window of messages: of fewer, those left over cost what the others gain. */
-    enum { STEP = 30 };
+    /* On AMD the SHA instructions are the best for long messages; sixteen lanes take 0.82 of their time for 20 and 64
+     * bytes, 0.92 for 128. It pays beyond a window of messages: of fewer, those left over cost what the others gain. */
     const hl_body body = hli_body(pass->alg);
     const int is_searched = hli_finds_attacks(pass->alg), is_free = plan->forced == NULL || plan->forced->body != body;
-    const hl_kernel *const brief = count > HLI_WINDOW || is_searched
-                                       ? hli_best(plan, pass, SIZE_MAX, is_searched ? HLI_BESIDE_search : STEP)
-                                       : wide;
+    const hl_kernel *const brief =
+        count > HLI_WINDOW || is_searched
+            ? hli_best(plan, pass, SIZE_MAX, is_searched ? HLI_BESIDE_search : HLI_BESIDE_step)
+            : wide;
     const size_t whole_nblocks = hli_whole_most(plan->choice | wide->isas, pass);
-    const hl_kernel *const whole = whole_nblocks == 0              ? NULL
-                                   : count > HLI_WINDOW && is_free ? hli_choose_whole(plan->choice, body, STEP)
-                                   : hli_whole_of(wide) != NULL    ? wide
-                                                                   : NULL;
+    const hl_kernel *const whole =
+        whole_nblocks == 0              ? NULL
+        : count > HLI_WINDOW && is_free ? hli_choose_whole(plan->choice, body, HLI_BESIDE_step)
+        : hli_whole_of(wide) != NULL    ? wide
+                                        : NULL;
 
     return (struct hli_kernels){wide, brief, whole, whole_nblocks};
 }

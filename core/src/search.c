@@ -446,14 +446,13 @@ static HLI_NOINLINE void search_all(struct search *s)
 static const hl_kernel *choose(const struct hli_plan *plan, const struct hli_pass *pass, int is_last,
                                hli_whole_fn **whole)
 {
-    enum { CALL = 10, DIGESTS = 30 }; /* ns of a call beside its blocks, without and with digests */
     const hl_kernel *kernel =
-        hli_may_be_whole(pass) ? hli_choose_whole(plan->choice, hli_body(pass->alg), CALL) : NULL;
+        hli_may_be_whole(pass) ? hli_choose_whole(plan->choice, hli_body(pass->alg), HLI_BESIDE_nonces) : NULL;
 
-    if (kernel != NULL && is_last && hli_row_of(kernel)->beside > DIGESTS)
+    if (kernel != NULL && is_last && hli_row_of(kernel)->beside > HLI_BESIDE_digests)
         kernel = NULL;
     *whole = kernel == NULL ? NULL : hli_whole_of(kernel);
-    return kernel == NULL ? hli_best(plan, pass, SIZE_MAX, CALL) : kernel;
+    return kernel == NULL ? hli_best(plan, pass, SIZE_MAX, HLI_BESIDE_nonces) : kernel;
 }
 
 static hl_status check_job(const hl_search_job *job, const struct search *s)
