@@ -40,7 +40,7 @@ LV_FN void LV_NAME(sha1dc_gather)(lv32 plane[31], lv32 word, unsigned t, const u
 #include "../sha1dc.def"
 }
 
-/* Which vectors the block with that message schedule leaves possible. */
+/* possible[l] = the vectors that the message schedule in lane l leaves possible. Words 35 to 64 of it are read. */
 LV_FN void LV_NAME(sha1dc_find)(const lv32 w[], uint32_t *possible)
 {
     enum {
