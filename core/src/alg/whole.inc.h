@@ -13,15 +13,15 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
     for (unsigned i = 0; i < NSTATE; i++)
         LV(store)(state + i * LV(nlanes), LV(splat)(begin[i]));
     unsigned b = 0;
-#  if ORDER == LV_COUNTED && NSTATE == 13 /* BLAKE3 */
+#  if BLAKE == 3
     if (whole->schedule != NULL)
         for (unsigned i = 0; i < 2; i++)
             hli_copy(state + (HLI_COUNTER + i) * LV(nlanes), ((const uint32_t *const *)whole->schedule)[i],
                      LV(nlanes) * sizeof *state);
 #  endif
-#  if ORDER == LV_COUNTED && (LV_STAGES || NSTATE == 13)
+#  if ORDER == LV_COUNTED && (LV_STAGES || BLAKE == 3)
     const int are_full = whole->is_one_length && nbytes[0] == (size_t)whole->nblocks * LV(block_nbytes);
-#    if NSTATE == 13
+#    if BLAKE == 3
     if (are_full) {
         b = whole->nblocks;
         blake3_run(state, data, b, 1, NULL);
@@ -40,7 +40,7 @@ LV_KERNEL void LV_NAME(LV_PASTE(NAMED, whole))(LV_WHOLE_ARGS)
             hli_mark_lane(NSTATE, sizeof(LV(word)), state, LV(nlanes), l,
                           (uint64_t)whole->before + nbytes[whole->is_one_length ? 0 : l] - LV(block_nbytes));
 #  endif
-#  if LV_STAGES && NSTATE == 13
+#  if LV_STAGES && BLAKE == 3
         blake3_run(state, data, 1, 0, &(struct given){whole, nbytes, b, NULL});
 #  elif LV_STAGES && ORDER == LV_COUNTED
         LV_PASTE(NAMED, last)(state, are_full && b > 0 ? &staging : NULL, data,

@@ -1,6 +1,6 @@
 /* avx512vl.c: the lane kernels of words/avx512vl.lv.h; SHA-512 of one message: like AVX2, with vector rotations and
- * vector functions of three words; and padding by masked loads of 32 bytes: a vector of 512 bits slows the clock of some CPUs
- * down, whatever kernel comes next.
+ * vector functions of three words; and padding by masked loads of 32 bytes: a vector of 512 bits slows the clock of
+ * some CPUs down, whatever kernel comes next.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
