@@ -183,7 +183,7 @@ static void check_possible(void)
 {
     enum { NBLOCKS = 3, ROW = 6 * HL_LANES_MAX };
     const size_t n = share_of(20000);
-    const hl_kernel *const chosen = hli_choose(hli_choice(), HL_BODY_SHA1, 1, 0), *one = chosen;
+    const hl_kernel *const chosen = hli_choose(hli_choice(), HL_BODY_SHA1, 1, 0, 1), *one = chosen;
     static uint8_t blocks[HL_LANES_MAX][64 * NBLOCKS];
     const uint8_t *msg[HL_LANES_MAX];
     uint32_t possible[HL_LANES_MAX] __attribute__((aligned(64))), seen = 0;

@@ -8,9 +8,7 @@ const hl_kernel *hl_kernel_chosen(hl_alg alg, size_t nmessages)
 {
     const hl_alg_info *info = hli_alg_find((uint32_t)alg);
 
-    return info == NULL             ? NULL
-           : hli_finds_attacks(info) ? hli_choose_searched(hli_choice(), nmessages, 0)
-                                     : hli_choose(hli_choice(), hli_body(info), nmessages, 0);
+    return info == NULL ? NULL : hli_choose(hli_choice(), hli_body(info), nmessages, 0, hli_finds_attacks(info));
 }
 
 #define TEXT_(x) #x

@@ -28,8 +28,8 @@ HLI_NOINLINE int hli_spares_power(const struct hli_plan *plan, const hl_messages
 
     if (all->count <= FEW_LANES)
         return 1;
-    const hl_kernel *const wide = hli_choose(plan->choice, hli_body(alg), SIZE_MAX, 0);
-    const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), hli_body(alg), SIZE_MAX, 0);
+    const hl_kernel *const wide = hli_choose(plan->choice, hli_body(alg), SIZE_MAX, 0, 0);
+    const hl_kernel *const narrow = hli_choose(hli_without_price(plan->choice), hli_body(alg), SIZE_MAX, 0, 0);
     const uint64_t wide_cost = (uint64_t)hli_cost(plan->choice, wide) * narrow->nlanes;
     const uint64_t narrow_cost = (uint64_t)hli_cost(plan->choice, narrow) * wide->nlanes;
     const size_t nlooks = all->count < LOOKS ? all->count : LOOKS;
@@ -110,7 +110,7 @@ const hl_kernel *hli_choose_one(uint32_t word, hl_body body)
 struct hli_group hli_plan_searched(uint32_t word, size_t n, size_t nblocks)
 {
     const uint32_t search = nblocks < HLI_BESIDE_search ? HLI_BESIDE_search / (uint32_t)nblocks : 0;
-    const hl_kernel *const lanes = hli_choose_searched(word, n, search);
+    const hl_kernel *const lanes = hli_choose(word, HL_BODY_SHA1, n, search, 1);
 
     return (struct hli_group){lanes, lanes->nlanes == 1 ? HLI_ONE : HLI_BLOCKS};
 }
@@ -143,7 +143,7 @@ int hli_plan_apart(uint32_t word, const hl_alg_info *alg, const hl_slice *messag
     for (size_t left = n, done = 0; left > 0; done = sorted[--left]) {
         if (sorted[left - 1] == done)
             continue;
-        const hl_kernel *const kernel = hli_choose(word, body, left, 0);
+        const hl_kernel *const kernel = hli_choose(word, body, left, 0, 0);
         const size_t ncalls = left <= kernel->nlanes ? 1 : (left + kernel->nlanes - 1) / kernel->nlanes;
         together += (uint64_t)(sorted[left - 1] - done) * ncalls * hli_cost(word, kernel);
     }

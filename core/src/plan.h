@@ -96,9 +96,9 @@ HLI_INLINE const hl_kernel *hli_best(const struct hli_plan *plan, const struct h
 {
     const hl_body body = hli_body(pass->alg);
 
-    return plan->forced != NULL && plan->forced->body == body ? plan->forced
-           : hli_finds_attacks(pass->alg) ? hli_choose_searched(plan->choice, nmessages, call_cost)
-                                          : hli_choose(plan->choice, body, nmessages, call_cost);
+    return plan->forced != NULL && plan->forced->body == body
+               ? plan->forced
+               : hli_choose(plan->choice, body, nmessages, call_cost, hli_finds_attacks(pass->alg));
 }
 
 /* The kernel for this number of messages. */

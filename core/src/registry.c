@@ -160,7 +160,8 @@ hl_status hl_restrict(hl_isas wanted)
     if ((wanted & ~available) != 0)
         return HL_EISA;
     for (size_t body = 0; body < HLI_NBODIES; body++)
-        if (hli_choose(allowed, (hl_body)body, 1, 0) == NULL && hli_choose(available, (hl_body)body, 1, 0) != NULL)
+        if (hli_choose(allowed, (hl_body)body, 1, 0, 0) == NULL &&
+            hli_choose(available, (hl_body)body, 1, 0, 0) != NULL)
             allowed |= (hl_isas)1 << ISA_scalar;
     /* The bits that do not follow from `allowed` never change, so a store by another thread in between does no harm. */
     atomic_store_explicit(&choice, (word & ~ISA_MASK) | allowed, memory_order_relaxed);
@@ -187,7 +188,7 @@ static uint32_t search_cost(uint32_t word, const hl_kernel *kernel)
     return kernel->nlanes * (hli_searches(kernel, detector) ? detector->with : detector->apart);
 }
 
-static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost, int is_searched)
+const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost, int is_searched)
 {
     const hl_kernel *const alone = hli_single(word, body);
     const unsigned tune = hli_tune_of(word);
@@ -195,10 +196,10 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, 
      * choice of its own. All numbers of lanes, 1, 2, 3, 4, 8 and 16, divide n then. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
     const hl_kernel *best = alone;
+    uint32_t best_cost = UINT32_MAX;
 
     if (alone != NULL && n == 1)
         return alone;
-    uint32_t best_cost = UINT32_MAX;
     if (alone != NULL)
         best_cost = n * (hli_cost(word, alone) + call_cost + (is_searched ? search_cost(word, alone) : 0));
     for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
@@ -216,21 +217,11 @@ static const hl_kernel *cheapest(uint32_t word, hl_body body, size_t nmessages, 
     return best;
 }
 
-const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost)
-{
-    return cheapest(word, body, nmessages, call_cost, 0);
-}
-
-const hl_kernel *hli_choose_searched(uint32_t word, size_t nmessages, uint32_t call_cost)
-{
-    return cheapest(word, HL_BODY_SHA1, nmessages, call_cost, 1);
-}
-
 const hl_kernel *hli_choose_whole(uint32_t word, hl_body body, uint32_t call_cost)
 {
     const struct hli_row *const all = hli_rows;
     const unsigned tune = hli_tune_of(word);
-    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost), *whole = NULL;
+    const hl_kernel *best = hli_choose(word, body, SIZE_MAX, call_cost, 0), *whole = NULL;
     uint32_t nlanes = best->nlanes, cost = hli_cost(word, best) + call_cost;
 
     for (const struct hli_row *row = all + hli_first_row[body]; row < all + hli_first_row[body + 1]; row++)

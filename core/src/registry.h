@@ -46,10 +46,9 @@ extern const uint8_t hli_first_row[HLI_NBODIES + 1] HLI_HIDDEN;
 /* The choice word at this moment. */
 HLI_HIDDEN uint32_t hli_choice(void);
 /* The best kernel for nmessages messages under that choice; NULL if the choice leaves none. call_cost is the time of a
- * call besides its blocks, in the unit of the table: 0 for long messages. */
-HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost);
-/* The same for HL_SHA1DC. */
-HLI_HIDDEN const hl_kernel *hli_choose_searched(uint32_t choice, size_t nmessages, uint32_t call_cost);
+ * call besides its blocks, in the unit of the table: 0 for long messages. is_searched: for HL_SHA1DC. */
+HLI_HIDDEN const hl_kernel *hli_choose(uint32_t choice, hl_body body, size_t nmessages, uint32_t call_cost,
+                                       int is_searched);
 /* The kernel whose function for whole messages is best for many short ones; NULL if a kernel without such a function
  * takes less time. call_cost: of those kernels. */
 HLI_HIDDEN const hl_kernel *hli_choose_whole(uint32_t choice, hl_body body, uint32_t call_cost);

@@ -83,11 +83,7 @@
 #define SET_CHAIN(v) /* no loop, which would keep v in memory */ \
     (SET(0, v[0]), SET(1, v[1]), SET(2, v[2]), SET(3, v[3]), SET(4, v[4]), SET(5, v[5]), SET(6, v[6]), SET(7, v[7]))
 #define CHAIN(i, x, y) SET(i, LV(xor3)(GET(i), x, y))
-#if LV_STAGES
-#  define COPY(part) (more ? LV(copy)(staging, msg, offset + NBYTES, part) : (void)0)
-#else
-#  define COPY(part) ((void)0)
-#endif
+#define COPY(part)  (more ? LV(copy)(staging, msg, offset + NBYTES, part) : (void)0)
 #define STAGE(part) LV_STAGE(lv, NBYTES, part, 0)
 
 #if BLAKE != 3

@@ -102,6 +102,7 @@ typedef struct {
     char none;
 } lv32_staging, lv64_staging;
 #  define lv32_stage(staging, msg, offset, part, big_endian) ((void)(staging), (void)(msg), (void)(offset))
+#  define lv32_copy(staging, msg, offset, part) lv32_stage(staging, msg, offset, part, 0)
 #  define lv64_stage(staging, msg, offset, part, big_endian) ((void)(staging), (void)(msg), (void)(offset))
 #endif
 
