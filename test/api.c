@@ -134,9 +134,9 @@ static void check_restriction(const hl_alg_info *alg)
             const hl_kernel *kernel = hl_kernel_chosen(alg->alg, n);
             CHECK(kernel != NULL && kernel->body == alg->body && (kernel->isas & allowed) != 0,
                   "%s: %s for %zu messages", when, kernel == NULL ? "none" : kernel->name, n);
-            /* One message has a kernel of one lane, if there is any. */
+            /* One message has a kernel of one lane, if there is any, and two may take less time by it. */
             CHECK(kernel != NULL &&
-                      ((kernel->isas & wanted) != 0 || !has_kernel(alg->body, wanted, n == 1 ? 1 : HL_LANES_MAX)),
+                      ((kernel->isas & wanted) != 0 || !has_kernel(alg->body, wanted, n <= 2 ? 1 : HL_LANES_MAX)),
                   "%s: plain C for %zu messages", when, n);
         }
         CHECK(hl_kernel_chosen(alg->alg, SIZE_MAX) == hl_kernel_chosen(alg->alg, 1000000), "%s: the limit", when);
