@@ -151,7 +151,8 @@ static void set_costs(struct call *c)
 {
     const uint32_t word = hli_choice();
     const hl_alg_info *info = hli_alg_find(c->alg);
-    const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0), *one = hli_choose(word, info->body, 1, 0);
+    const hl_kernel *many = hli_choose(word, info->body, SIZE_MAX, 0, hli_finds_attacks(info));
+    const hl_kernel *one = hli_choose(word, info->body, 1, 0, 0);
     const unsigned tune = word >> CHOICE_TUNE & 7, times = hli_finds_attacks(info) ? 4 : 1; /* what its search takes */
     const uint32_t of_many = times * hli_row_of(many)->cost[tune] * UNITS / many->nlanes;
     const uint32_t of_one = times * hli_row_of(one)->cost[tune] * UNITS / one->nlanes;
