@@ -75,20 +75,6 @@ static void begin_queue(struct queue *queue, const struct tree *tree, const stru
     queue->n = 0;
 }
 
-/* A row of a state = one word. */
-static void set_row(union hli_lane_states *states, unsigned nlanes, unsigned row, uint32_t word)
-{
-    uint32_t *const to = states->w32 + row * nlanes;
-    const uint64_t two = word * UINT64_C(0x100000001);
-
-    for (unsigned l = 0; l < nlanes; l += 4)
-        if (nlanes - l >= 4)
-            hli_store_pair((uint8_t *)(to + l), (hli_pair){two, two});
-        else
-            for (unsigned i = l; i < nlanes; i++)
-                to[i] = word;
-}
-
 /* Hashes `count` of those that wait, from `first` on, by a kernel's blocks(). No lane is stored alone: the load of its
  * whole row, which follows, would wait. */
 static HLI_NOINLINE void hash_blocks(struct queue *queue, const hl_kernel *kernel, const uint32_t words[], size_t first,
@@ -100,6 +86,7 @@ static HLI_NOINLINE void hash_blocks(struct queue *queue, const hl_kernel *kerne
     const unsigned nlanes = kernel->nlanes;
     const uint8_t **const msg = queue->data + first;
     union hli_lane_states states;
+    uint32_t last[HLI_LANES]; /* flags */
 
     hli_splat_lanes(alg, &states, nlanes, words);
     hli_copy(states.w32 + CHUNK_AT * nlanes, queue->chunk[0] + first, nlanes * sizeof(uint32_t));
@@ -108,7 +95,9 @@ static HLI_NOINLINE void hash_blocks(struct queue *queue, const hl_kernel *kerne
         hli_advance_lanes(kernel, alg, &states, msg, kind->nblocks - 1);
         for (unsigned l = 0; l < nlanes; l++)
             msg[l] += (size_t)(kind->nblocks - 1) * 64;
-        set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);
+        for (unsigned l = 0; l < HLI_LANES; l++)
+            last[l] = tree->mode | kind->last;
+        hli_copy(states.w32 + FLAGS_AT * nlanes, last, nlanes * sizeof last[0]);
     }
     hli_advance_lanes(kernel, alg, &states, msg, 1);
     hli_edges_of(tree->plan).digests(alg, &states, nlanes, (unsigned)count, queue->to + first);

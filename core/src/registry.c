@@ -181,34 +181,32 @@ const hl_kernel *hl_kernel_at(size_t i)
 /* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
 /* Of a block of all lanes, among other blocks. */
-static uint32_t search_cost(uint32_t word, const hl_kernel *kernel)
+static uint32_t search_cost(uint32_t word, const hl_kernel *kernel, int is_searched)
 {
-    const struct hli_detector *const detector = hli_choose_detector(word, kernel, SIZE_MAX);
+    const struct hli_detector *const row = is_searched ? hli_choose_detector(word, kernel, SIZE_MAX) : NULL;
 
-    return kernel->nlanes * (hli_searches(kernel, detector) ? detector->with : detector->apart);
+    return row == NULL ? 0 : kernel->nlanes * (hli_searches(kernel, row) ? row->with : row->apart);
 }
 
 const hl_kernel *hli_choose(uint32_t word, hl_body body, size_t nmessages, uint32_t call_cost, int is_searched)
 {
-    const hl_kernel *const alone = hli_single(word, body);
+    const hl_kernel *const alone = hli_single(word, body), *best = alone;
     const unsigned tune = hli_tune_of(word);
     /* For more messages than any kernel has lanes, the least cost per message decides: the rest at the end gets a
      * choice of its own. All numbers of lanes, 1, 2, 3, 4, 8 and 16, divide n then. */
     const uint32_t n = nmessages <= HL_LANES_MAX ? (uint32_t)nmessages : 3 * HL_LANES_MAX;
-    const hl_kernel *best = alone;
-    uint32_t best_cost = UINT32_MAX;
 
     if (alone != NULL && n == 1)
         return alone;
+    uint32_t best_cost = UINT32_MAX;
     if (alone != NULL)
-        best_cost = n * (hli_cost(word, alone) + call_cost + (is_searched ? search_cost(word, alone) : 0));
+        best_cost = n * (hli_cost(word, alone) + call_cost + search_cost(word, alone, is_searched));
     for (const struct hli_row *row = hli_rows + hli_first_row[body]; row->kernel.nlanes > 1; row++) {
         if ((row->kernel.isas & word) == 0)
             continue;
         const uint32_t nlanes = row->kernel.nlanes; /* 3, or a power of two: a division costs ten rows */
         const uint32_t ncalls = n <= nlanes ? 1 : nlanes == 3 ? (n + 2) / 3 : (n + nlanes - 1) >> hli_ctz32(nlanes);
-        const uint32_t beside = call_cost + (is_searched ? search_cost(word, &row->kernel) : 0);
-        const uint32_t cost = ncalls * (row->cost[tune] + beside);
+        const uint32_t cost = ncalls * (row->cost[tune] + call_cost + search_cost(word, &row->kernel, is_searched));
         if (cost < best_cost) {
             best = &row->kernel;
             best_cost = cost;
