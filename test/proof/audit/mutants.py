@@ -163,7 +163,7 @@ BLIND_EDGE_MUTANTS = [
     ("many.c", "algorithms.h", "nbytes >> 16 >> 16 == 0 ? (uint32_t)", "nbytes != 1 ? (uint32_t)"),
     ("many.c", "many.c", "columns.nbytes[i] = message.nbytes;\n        columns.to[i]",
      "columns.nbytes[i] = all->nbytes;\n        columns.to[i]"),
-    ("blake3.c", "blake3.c", "set_row(&states, nlanes, FLAGS_AT, tree->mode | kind->last);", ""),
+    ("blake3.c", "blake3.c", "last[l] = tree->mode | kind->last;", "last[l] = tree->mode;"),
     ("lanes.c", "lanes.c", "left[l] -= nblocks;",
      'left[l] -= nblocks; __asm__ volatile("vzeroupper" ::: "memory");'),
 ]
