@@ -180,7 +180,7 @@ const hl_kernel *hl_kernel_at(size_t i)
 
 /* ---- Choices ----------------------------------------------------------------------------------------------------- */
 
-/* Of a block of all lanes, among other blocks. */
+/* What the search adds to a call for one block of all lanes. */
 static uint32_t search_cost(uint32_t word, const hl_kernel *kernel, int is_searched)
 {
     const struct hli_detector *const row = is_searched ? hli_choose_detector(word, kernel, SIZE_MAX) : NULL;

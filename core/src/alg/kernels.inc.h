@@ -55,11 +55,14 @@
  *   lv32_stage(staging, msg, offset, part, big_endian)
  *                                   part 0 .. 3 of lv32_load_block; all four, then
  *   lv32_staged(w, staging)         its result; likewise lv64
+ *   lv32_copy(staging, msg, offset, part), lv32_copied(w, staging)
+ *                                   the same of little-endian words, by copies of 16 bytes, for BLAKE3
  *   LV_SHARED                       attributes of a function that is not inlined
  *
  * A vocabulary that defines LV_ONLY as one of LV_SHA512, LV_RIPEMD160 and LV_KECCAK needs only the operations of that
- * body, and gets only its kernels; one that defines LV_NO_64 gets all but SHA-512 and BLAKE2b. If it also
- * defines LV_RIPEMD160_STEP (words/bmi.h), it has the body's step itself, and gets no kernel for a schedule.
+ * body, and gets only its kernels. If it also defines LV_RIPEMD160_STEP (words/bmi.h), it has the body's step itself,
+ * and gets no kernel for a schedule. A vocabulary that defines LV_NO_64 gets no kernel of SHA-512 and BLAKE2b. One with
+ * LV_BLAKE_ROUNDS has the registers of words/blake_rounds.inc.h, and lv32_load_blended, a lv32_load_block for BLAKE3.
  *
  * The boolean functions are operations of their own because compilers do not find the one-instruction forms (gcc 12
  * spends two vpternlogd on Maj written with & and |).
